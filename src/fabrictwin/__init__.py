@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FabricTwin: a digital twin of InfiniBand and RoCE fabrics."""

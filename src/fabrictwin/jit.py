@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one decorator for compiled code, and the cache directory that goes with it.
+
+Numba reuses a cached function even when a function that it calls, in another module, has been edited. So the
+cache directory is named by a hash of every source file that holds kernels: an edit moves to a new directory, and
+the stale answer cannot come back (``docs/decisions/0003-kernel-cache.md``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+_PACKAGE = Path(__file__).parent
+_KERNEL_FOLDERS = ("engine", "subnet")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _sources_hash() -> str:
+    digest = hashlib.sha256()
+    files = [Path(__file__)]
+    for folder in _KERNEL_FOLDERS:
+        files += sorted((_PACKAGE / folder).rglob("*.py"))
+    for file in files:
+        digest.update(file.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_directory() -> Path:
+    root = os.environ.get("FABRICTWIN_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "fabrictwin"
+    )
+    return Path(root) / "kernels" / _sources_hash()
+
+
+os.environ["NUMBA_CACHE_DIR"] = str(_cache_directory())
+import numba  # noqa: E402  the cache directory must be set before numba reads its settings
+
+numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
+
+
+def kernel(function: F) -> F:
+    """Compiles a function: cached on disk, without the GIL, exact arithmetic (no fastmath)."""
+    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return compiled
+
+
+def inline_kernel(function: F) -> F:
+    """Like :func:`kernel`, for a small step inside another kernel.
+
+    The compiler must inline it: passing the engine's state by value costs more than the step itself.
+    """
+    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
+    return compiled

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures that every level of tests shares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real cluster files; tests over it are skipped where it is absent."""
+    folder = REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("real cluster files are not here: no folder ../shared/data beside the repository")
+    return folder
