@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitive changes of a running fabric: what every fault becomes before the engine applies it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from fabrictwin.model.fabric import PortRef
+
+
+class ActionKind(IntEnum):
+    """What changes; ``value`` is as described, on the port ``target``."""
+
+    LINK_STATE = 0
+    """Both ends of the cable at ``target`` go down (0) or up (1)."""
+    LINK_RATE = 1
+    """Both directions of the cable at ``target`` run at ``value`` bit/s."""
+    LINK_ERROR = 2
+    """Each packet, in both directions of the cable at ``target``, is hit by a symbol error with probability value/2**32."""
+    DRAIN_RATE = 3
+    """The HCA behind ``target`` moves packets from its receive buffer to memory at ``value`` bit/s; 0: stops; -1: at line rate."""
+    RECEIVE_QUEUE = 4
+    """The HCA behind ``target`` has receive work requests posted (1) or none (0: RNR NAK)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Action:
+    """One change at one fabric time.
+
+    Attributes:
+        at_ps: Fabric time at which it takes effect.
+        kind: What changes.
+        target: The port; for a cable either end.
+        value: New value, as :class:`ActionKind` says.
+        fault: Index of the scenario's fault that it belongs to.
+    """
+
+    at_ps: int
+    kind: ActionKind
+    target: PortRef
+    value: int
+    fault: int = -1
