@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generic InfiniBand parts, for hardware without published data and for imported fabrics of mixed ages.
+
+Every number here is an assumption (M), in the middle of the parts that do publish; override what you know.
+"""
+
+from __future__ import annotations
+
+from fabrictwin.model.fabric import Technology
+from fabrictwin.model.hardware.hca_model import HcaModel
+from fabrictwin.model.hardware.switch_model import MAX_SWITCH_PORTS, SwitchModel
+from fabrictwin.units import PS_PER_NS
+
+NATIVE_IB = SwitchModel(
+    name="native_ib",
+    title="Generic InfiniBand switch of any radix",
+    technology=Technology.INFINIBAND,
+    source="assumed: 200 ns, 400 Gb/s ports, the largest standard buffer (M)",
+    ports=MAX_SWITCH_PORTS,
+    any_radix=True,
+    rate_bps=400_000_000_000,
+    forwarding_latency_ps=200 * PS_PER_NS,
+)
+
+NATIVE_HCA = HcaModel(
+    name="native_hca",
+    title="Generic InfiniBand HCA",
+    technology=Technology.INFINIBAND,
+    source="assumed: ConnectX-6 class latencies, 400 Gb/s ports (M)",
+    ports=2,
+    rate_bps=400_000_000_000,
+    tx_latency_ps=350 * PS_PER_NS,
+    rx_latency_ps=240 * PS_PER_NS,
+)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a topology is built of: one switch model, one HCA model and one kind of cable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabrictwin.model.fabric import MM_PER_M, Technology
+from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS, HcaModel, SwitchModel
+
+DEFAULT_LENGTH_MM = 10 * MM_PER_M
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDefaults:
+    """A cable, where the topology does not say otherwise.
+
+    Attributes:
+        rate_bps: Effective rate of each direction.
+        length_mm: Cable length.
+    """
+
+    rate_bps: int
+    length_mm: int = DEFAULT_LENGTH_MM
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """The parts of a fabric.
+
+    Attributes:
+        switch: Model of every switch.
+        hca: Model of every HCA.
+        link: Every cable's rate and length.
+    """
+
+    switch: SwitchModel
+    hca: HcaModel
+    link: LinkDefaults
+
+    @property
+    def technology(self) -> Technology:
+        """Link layer of the fabric."""
+        return self.switch.technology
+
+    @classmethod
+    def of(cls, switch: str, hca: str, length_mm: int = DEFAULT_LENGTH_MM) -> Equipment:
+        """Parts by their names in the hardware tables, cabled at the highest rate that both have.
+
+        Raises:
+            KeyError: A name is not in its table.
+        """
+        switch_model, hca_model = SWITCH_MODELS[switch], HCA_MODELS[hca]
+        rate_bps = min(switch_model.rate_bps, hca_model.rate_bps)
+        return cls(switch_model, hca_model, LinkDefaults(rate_bps, length_mm))
