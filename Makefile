@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every target does its own set-up; nothing but Python 3.11-3.13, pip, git and make is needed.
+
+PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
+	$$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+	&& echo $$candidate && break; done)
+BIN := .venv/bin
+STAMP := .venv/.installed
+BUILD := build
+SCENARIOS := deploy/scenarios
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all check lint types bench clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## install into .venv, once, and again when pyproject.toml has changed
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "FabricTwin needs Python 3.11, 3.12 or 3.13; set PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv --without-pip .venv
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP) ## import a fabric, route it, break a link under load, and show what happened
+	@mkdir -p $(BUILD)
+	$(BIN)/fabrictwin import ibnetdiscover $(SCENARIOS)/demo.ibnetdiscover -o $(BUILD)/imported.yaml
+	$(BIN)/fabrictwin routes $(SCENARIOS)/demo.yaml --check
+	$(BIN)/fabrictwin simulate $(SCENARIOS)/demo.yaml --json $(BUILD)/demo.json --report $(BUILD)/demo.html
+
+test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
+	$(BIN)/pytest -n 2 -m "not slow"
+
+test-all: $(STAMP) ## every test, the slow ones too
+	$(BIN)/pytest -n 2
+
+check: lint types ## what to run before a commit: lint, import rules, types and the fast tests, fastest first
+	$(BIN)/pytest -n 2 -m "not slow" tests/contract tests/unit
+
+lint: $(STAMP) ## style, format and import rules
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+
+types: $(STAMP) ## type check
+	$(BIN)/mypy
+
+bench: $(STAMP) ## measure speed and memory; one JSON line a case
+	$(BIN)/fabrictwin bench
+
+clean: ## remove build products and caches, but not .venv
+	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests services -name __pycache__ -type d -prune -exec rm -rf {} +
