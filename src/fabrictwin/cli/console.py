@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the command line writes: results to standard output, everything else to standard error.
+
+Colour and other control characters appear only on a terminal; a pipe gets plain, wide text.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+from fabrictwin.errors import Problem
+
+PIPE_WIDTH = 140
+"""Columns of a table in a pipe, where there is no terminal to ask."""
+
+
+def output() -> Console:
+    """Console on standard output, for results."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def diagnostics() -> Console:
+    """Console on standard error, for progress, warnings and errors."""
+    return Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
+
+
+def printable(text: str) -> str:
+    """The text with control characters escaped, so that a hostile file cannot steer the terminal."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def print_problems(problems: Iterable[Problem]) -> None:
+    """Writes every problem on its own line to standard error, and their number when there are several."""
+    console = diagnostics()
+    shown = list(problems)
+    for problem in shown:
+        line = Text.assemble(("error: ", "bold red"), printable(str(problem)))
+        console.print(line, soft_wrap=True)
+    if len(shown) > 1:
+        console.print(Text(f"{len(shown)} errors", style="bold"))
+
+
+def print_failure(error: Exception) -> None:
+    """Writes the last line about an exception that nobody expected."""
+    text = Text.assemble(("fabrictwin failed: ", "bold red"), printable(f"{type(error).__name__}: {error}"))
+    diagnostics().print(text, soft_wrap=True)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entry point of ``fabrictwin``: finds the verb, loads only that, and turns errors into exit codes.
+
+Exit codes: 0 done, 1 the answer is no, 2 the input or the usage is wrong and nothing was started,
+3 the system failed, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+import typer
+
+from fabrictwin.cli.console import print_failure, print_problems
+from fabrictwin.errors import InputError, nearest
+
+PROGRAM = "fabrictwin"
+EXIT_INPUT = 2
+EXIT_FAILURE = 3
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb of the command line.
+
+    Attributes:
+        module: Module below ``fabrictwin.cli`` that holds it; imported only when the verb is used.
+        attribute: The function, or the typer application of a verb with sub-verbs.
+        help: One line for ``fabrictwin --help``.
+    """
+
+    module: str
+    attribute: str
+    help: str
+
+
+VERBS = {
+    "simulate": Verb("simulate", "simulate", "Run a scenario, packet by packet, and say what happened."),
+    "validate": Verb("validate", "validate", "Read, expand and check a scenario; show every error at once."),
+    "routes": Verb("routes", "routes", "Compute forwarding tables; check for credit loops; dump them."),
+    "import": Verb("import_", "app", "Make a scenario from a real fabric."),
+    "bench": Verb("bench", "bench", "Measure speed and memory; one JSON line a case."),
+}
+
+
+def _application() -> typer.Typer:
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+def _overview() -> typer.Typer:
+    """What ``fabrictwin --help`` shows: every verb by its one line, without importing any."""
+    app = _application()
+
+    @app.callback(no_args_is_help=True)
+    def overview() -> None:
+        """A digital twin of RDMA fabrics: simulates InfiniBand packet by packet.
+
+        Example: fabrictwin simulate deploy/scenarios/demo.yaml --report demo.html
+
+        Exit codes: 0 done, 1 the answer is no, 2 the input or usage is wrong, 3 the system failed.
+        """
+
+    for name, verb in VERBS.items():
+        app.command(name, help=verb.help)(lambda: None)
+    return app
+
+
+def _load(name: str) -> typer.Typer:
+    verb = VERBS[name]
+    target: Callable[..., None] | typer.Typer = getattr(
+        import_module(f"fabrictwin.cli.{verb.module}"), verb.attribute
+    )
+    app = _application()
+    if isinstance(target, typer.Typer):
+        app.add_typer(target)
+    else:
+        app.command()(target)
+    return app
+
+
+def _dispatch(arguments: Sequence[str]) -> None:
+    name = arguments[0] if arguments else ""
+    if name in VERBS:
+        _load(name)(args=list(arguments[1:]), prog_name=f"{PROGRAM} {name}")
+    elif name and not name.startswith("-"):
+        raise InputError.of(f"{name!r} is not a verb of {PROGRAM}{nearest(name, VERBS)}")
+    else:
+        _overview()(args=list(arguments), prog_name=PROGRAM)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line.
+
+    Args:
+        arguments: What stands behind ``fabrictwin``.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        _dispatch(arguments)
+    except InputError as error:
+        print_problems(error.problems)
+        return EXIT_INPUT
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+    except Exception as error:  # the one broad catch: whatever is left is our failure, not the user's
+        traceback.print_exc()
+        print_failure(error)
+        return EXIT_FAILURE
+    return 0
+
+
+def main() -> None:
+    """The installed command."""
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(EXIT_INTERRUPTED))
+    sys.exit(run(sys.argv[1:]))

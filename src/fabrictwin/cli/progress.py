@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The progress bar of a run, in fabric time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from fabrictwin.cli.console import diagnostics
+from fabrictwin.units import show_time
+
+
+class Progress(Protocol):
+    """How far the engine is."""
+
+    @property
+    def time_ps(self) -> int:
+        """Fabric time that has been simulated."""
+
+    @property
+    def packet_hops(self) -> int:
+        """Packet-hops since the start."""
+
+
+Observer = Callable[[Progress], None]
+
+
+class _Speed:
+    """Speed since the first report, so that compilation does not count."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, int, int] | None = None
+
+    def text(self, now_s: float, progress: Progress) -> str:
+        if self._first is None:
+            self._first = (now_s, progress.time_ps, progress.packet_hops)
+        start_s, start_ps, start_hops = self._first
+        elapsed_s = now_s - start_s
+        if elapsed_s <= 0:
+            return ""
+        fabric = show_time((progress.time_ps - start_ps) / elapsed_s)
+        hops = (progress.packet_hops - start_hops) / elapsed_s / 1e6
+        return f"{fabric}/s · {hops:.2f} M packet-hops/s"
+
+
+@contextmanager
+def fabric_progress(end_ps: int) -> Iterator[Observer | None]:
+    """Shows a bar on standard error while the body runs.
+
+    Args:
+        end_ps: Fabric time at which the run stops at the latest.
+
+    Yields:
+        What to call with each report of the engine; None where standard error is not a terminal.
+    """
+    console = diagnostics()
+    if not console.is_terminal:
+        yield None
+        return
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[clock]}"),
+        TextColumn("[dim]{task.fields[speed]}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bar.add_task("starting (the first run compiles the kernels)", total=end_ps, clock="", speed="")
+    speed = _Speed()
+
+    def observe(progress: Progress) -> None:
+        bar.update(
+            task,
+            description="simulating",
+            completed=progress.time_ps,
+            clock=f"{show_time(progress.time_ps)} of {show_time(end_ps)}",
+            speed=speed.text(time.monotonic(), progress),
+        )
+
+    with bar:
+        yield observe

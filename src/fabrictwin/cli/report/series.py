@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the engine's samples to what the charts draw. Arrays are [steps, ports] or [steps, flows]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CDF_POINTS = 1_000
+
+
+class Samples(Protocol):
+    """The state of a run at equal steps of fabric time; counters count from the start of the run."""
+
+    times_ps: Integers
+    port_xmit_bytes: Integers
+    queued_bytes: Integers
+    xmit_wait_ps: Integers
+    delivered_bytes: Integers
+    ports: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """The unit in which a page shows fabric time.
+
+    Attributes:
+        unit: ``ns``, ``us``, ``ms`` or ``s``.
+        scale_ps: Picoseconds in one unit.
+    """
+
+    unit: str
+    scale_ps: int
+
+    def of(self, times_ps: Integers | Floats | float) -> Any:
+        """The same times in this unit."""
+        return times_ps / self.scale_ps
+
+
+def time_axis(end_ps: int) -> TimeAxis:
+    """The largest unit in which a run lasts at least ten units."""
+    for unit, scale_ps in (("s", PS_PER_S), ("ms", PS_PER_MS), ("us", PS_PER_US)):
+        if end_ps >= 10 * scale_ps:
+            return TimeAxis(unit, scale_ps)
+    return TimeAxis("ns", PS_PER_NS)
+
+
+def steps_ps(times_ps: Integers) -> Integers:
+    """Length of each step [steps]; the first began at time 0."""
+    return np.maximum(np.diff(times_ps, prepend=0), 1)
+
+
+def middles_ps(times_ps: Integers) -> Floats:
+    """Middle of each step [steps]."""
+    return times_ps - steps_ps(times_ps) / 2
+
+
+def rates_bps(counters_bytes: Integers, times_ps: Integers) -> Floats:
+    """Bits per second in each step, from byte counters [steps, columns]."""
+    grown = np.diff(counters_bytes, axis=0, prepend=0)
+    return grown * (8.0 * PS_PER_S) / steps_ps(times_ps)[:, None]
+
+
+def shares(counters_ps: Integers, times_ps: Integers) -> Floats:
+    """Share of each step, from counters of picoseconds [steps, columns]."""
+    return np.diff(counters_ps, axis=0, prepend=0) / steps_ps(times_ps)[:, None]
+
+
+def utilisation(samples: Samples) -> Floats:
+    """Share of its rate at which each port sent [steps, ports]."""
+    rate_bps = np.array([port["rate_bps"] for port in samples.ports], dtype=np.float64)
+    return rates_bps(samples.port_xmit_bytes, samples.times_ps) / np.maximum(rate_bps, 1)
+
+
+def by_group(columns: Floats, groups: list[str]) -> dict[str, Floats]:
+    """Sums the columns [steps, columns] of each group, in order of first appearance."""
+    names = list(dict.fromkeys(groups))
+    index = np.array([names.index(group) for group in groups], dtype=np.int64)
+    return {name: columns[:, index == number].sum(axis=1) for number, name in enumerate(names)}
+
+
+def strongest(columns: Floats | Integers, count: int) -> list[int]:
+    """Columns with the largest sums over time, largest first, without those that are zero throughout."""
+    sums = columns.sum(axis=0)
+    order = np.argsort(-sums, kind="stable")[:count]
+    return [int(column) for column in order if sums[column] > 0]
+
+
+def cdf(values: Integers) -> tuple[Floats, Floats]:
+    """A cumulative distribution as at most ``CDF_POINTS`` points: (value, share not above it)."""
+    ordered = np.sort(values)
+    count = len(ordered)
+    picked = np.unique(np.linspace(0, count - 1, min(count, CDF_POINTS)).round().astype(np.int64))
+    return ordered[picked].astype(np.float64), (picked + 1) / count
+
+
+def port_label(port: dict[str, Any]) -> str:
+    """``node/port → peer``."""
+    name = f"{port['node']}/{port['port']}"
+    return f"{name} → {port['peer']}" if port["peer"] else name

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of a result's tables as text, the same on the terminal and in the report page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fabrictwin.cli.console import printable
+from fabrictwin.units import PS_PER_NS, PS_PER_S, show_rate, show_size, show_time
+
+Result = dict[str, Any]
+
+LATENCY_COLUMNS = ("p50", "p99", "max")
+FLOW_TEXTS = ("flow", "from", "to")
+FLOW_NUMBERS = ("messages", "bytes", "goodput", "latency p50", "p99", "max", "retransmitted")
+JOB_TEXTS = ("job", "kind")
+JOB_NUMBERS = ("iterations", "mean iteration", "slowest", "algbw", "busbw")
+
+
+def show_ns(value_ns: float) -> str:
+    """A time of the result, which is in nanoseconds, for people."""
+    return show_time(value_ns * PS_PER_NS)
+
+
+def share(part: float, whole: float) -> float:
+    """``part`` of ``whole``; 0 where there is no whole."""
+    return part / whole if whole else 0.0
+
+
+def slowest_flows(flows: Sequence[Result], count: int) -> list[Result]:
+    """At most ``count`` flows, those with the lowest goodput first."""
+    return sorted(flows, key=lambda flow: (flow["goodput_bps"], flow["name"]))[:count]
+
+
+def flow_row(flow: Result) -> list[str]:
+    """``FLOW_TEXTS`` and ``FLOW_NUMBERS`` of a flow."""
+    latency = flow["latency_ns"]
+    return [
+        printable(flow["name"]),
+        printable(flow["src"]),
+        printable(flow["dst"]),
+        f"{flow['messages']:,}",
+        show_size(flow["bytes"]),
+        show_rate(flow["goodput_bps"]),
+        *(show_ns(latency[name]) if flow["messages"] else "-" for name in LATENCY_COLUMNS),
+        f"{flow['retransmitted_packets']:,}",
+    ]
+
+
+def job_row(job: Result) -> list[str]:
+    """``JOB_TEXTS`` and ``JOB_NUMBERS`` of a job."""
+    times = job["iteration_ns"]
+    return [
+        printable(job["name"]),
+        job["kind"],
+        f"{job['iterations']:,}",
+        show_ns(sum(times) / len(times)) if times else "-",
+        show_ns(max(times)) if times else "-",
+        _bandwidth(job["algbw_bps"]),
+        _bandwidth(job["busbw_bps"]),
+    ]
+
+
+def _bandwidth(bps: float | None) -> str:
+    """Collectives are quoted in gigabytes a second."""
+    return f"{bps / 8e9:.2f} GB/s" if bps else "-"
+
+
+def event_row(event: Result) -> list[str]:
+    """Fabric time of an event, and one line for the rest: its kind, its source and whatever else it says."""
+    known = ("fabric_ns", "source", "kind")
+    rest = (f"{name}={value}" for name, value in event.items() if name not in known and value is not None)
+    return [show_ns(event["fabric_ns"]), printable(" ".join([event["kind"], event["source"], *rest]))]
+
+
+def port_name(port: Result) -> str:
+    """``node/port``."""
+    return printable(f"{port['node']}/{port['port']}")
+
+
+def port_load(port: Result, time_ns: int) -> float:
+    """Share of its rate at which a port sent over the whole run."""
+    return share(port["port_xmit_data"] * 8 * (PS_PER_S // PS_PER_NS), port["rate_bps"] * time_ns)

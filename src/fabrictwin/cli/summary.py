@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run looks like on the terminal: printed from the result alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fabrictwin.cli.console import printable
+from fabrictwin.cli.result_rows import (
+    FLOW_NUMBERS,
+    FLOW_TEXTS,
+    JOB_NUMBERS,
+    JOB_TEXTS,
+    Result,
+    event_row,
+    flow_row,
+    job_row,
+    port_load,
+    port_name,
+    share,
+    show_ns,
+    slowest_flows,
+)
+from fabrictwin.units import show_rate, show_size
+
+FLOWS_SHOWN = 20
+PORTS_SHOWN = 10
+EVENTS_SHOWN = 15
+
+
+def print_summary(console: Console, result: Result) -> None:
+    """Prints header, totals, flows, busiest ports, jobs, events, a deadlock's cycle and the digest.
+
+    Args:
+        console: Where to print.
+        result: A result of schema ``fabrictwin.result/1``.
+    """
+    _print_header(console, result)
+    _print_totals(console, result["totals"])
+    _print_flows(console, result["flows"])
+    _print_ports(console, result)
+    _print_jobs(console, result["jobs"])
+    _print_events(console, result["events"])
+    _print_deadlock(console, result["deadlock"])
+    console.print(f"\ndigest {result['digest']}", soft_wrap=True)
+
+
+def _print_header(console: Console, result: Result) -> None:
+    scenario, fabric = result["scenario"], result["fabric"]
+    facts = (
+        f" (seed {scenario['seed']}): {fabric['switches']} switches, {fabric['hcas']} HCAs, "
+        f"{fabric['links']} links, {fabric['technology']}"
+    )
+    console.print(Text.assemble((printable(scenario["name"]), "bold"), facts))
+    speed = share(result["packet_hops"], result["wall_s"]) / 1e6
+    console.print(
+        f"simulated {show_ns(result['fabric_time_ns'])} in {result['wall_s']:.2f} s, "
+        f"stopped by {result['stopped']}: {result['packet_hops']:,} packet-hops ({speed:.2f} M/s), "
+        f"{result['engine_events']:,} events, {show_size(result['peak_rss_bytes'])} of memory"
+    )
+
+
+def _print_totals(console: Console, totals: Result) -> None:
+    parts = [f"{name.replace('_', ' ')} {value:,}" for name, value in totals.items() if value]
+    console.print("totals: " + (", ".join(parts) or "nothing moved"))
+
+
+def _table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="dim")
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _print_table(console: Console, table: Table) -> None:
+    console.print()
+    console.print(table)
+
+
+def _print_flows(console: Console, flows: Sequence[Result]) -> None:
+    if not flows:
+        return
+    slowest = slowest_flows(flows, FLOWS_SHOWN)
+    title = "flows" if len(slowest) == len(flows) else f"the {len(slowest)} slowest of {len(flows)} flows"
+    table = _table(title, FLOW_TEXTS, FLOW_NUMBERS)
+    for flow in slowest:
+        table.add_row(*flow_row(flow))
+    table.add_row(
+        f"all {len(flows)}",
+        "",
+        "",
+        f"{sum(flow['messages'] for flow in flows):,}",
+        show_size(sum(flow["bytes"] for flow in flows)),
+        show_rate(sum(flow["goodput_bps"] for flow in flows)),
+        style="bold",
+    )
+    _print_table(console, table)
+
+
+def _print_ports(console: Console, result: Result) -> None:
+    time_ns = result["fabric_time_ns"]
+    sending = [port for port in result["ports"] if port["port_xmit_data"]]
+    if not sending:
+        return
+    table = _table("busiest ports", ["port", "peer"], ["rate", "sent", "busy", "waited for credits"])
+    for port in sorted(sending, key=lambda port: -port_load(port, time_ns))[:PORTS_SHOWN]:
+        table.add_row(
+            port_name(port),
+            printable(port["peer"] or "-"),
+            show_rate(port["rate_bps"]),
+            show_size(port["port_xmit_data"]),
+            f"{port_load(port, time_ns):.1%}",
+            f"{share(port['port_xmit_wait'], time_ns):.1%}",
+        )
+    _print_table(console, table)
+
+
+def _print_jobs(console: Console, jobs: Sequence[Result]) -> None:
+    if not jobs:
+        return
+    table = _table("jobs", JOB_TEXTS, JOB_NUMBERS)
+    for job in jobs:
+        table.add_row(*job_row(job))
+    _print_table(console, table)
+
+
+def _print_events(console: Console, events: Sequence[Result]) -> None:
+    if not events:
+        return
+    table = _table("events", ["fabric time", "what happened"], [])
+    for event in events[:EVENTS_SHOWN]:
+        table.add_row(*map(Text, event_row(event)))
+    _print_table(console, table)
+    if len(events) > EVENTS_SHOWN:
+        console.print(f" and {len(events) - EVENTS_SHOWN} more (all of them are in --json)")
+
+
+def _print_deadlock(console: Console, deadlock: Result | None) -> None:
+    if deadlock is None:
+        return
+    cycle = [printable(entry) for entry in deadlock["cycle"]]
+    text = "DEADLOCK, each waits for the next: " + " -> ".join([*cycle, *cycle[:1]])
+    console.print()
+    console.print(Text(text, style="bold red"), soft_wrap=True)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fabrictwin.cli.report.series import by_group, cdf, middles_ps, rates_bps, shares, strongest, time_axis
+from fabrictwin.units import PS_PER_MS, PS_PER_S, PS_PER_US
+
+
+@pytest.mark.parametrize(
+    ("end_ps", "unit"),
+    [
+        (0, "ns"),
+        (PS_PER_US, "ns"),
+        (10 * PS_PER_US, "us"),
+        (2 * PS_PER_MS, "us"),
+        (PS_PER_S, "ms"),
+        (30 * PS_PER_S, "s"),
+    ],
+)
+def test_time_axis_unit_gives_at_least_ten(end_ps: int, unit: str) -> None:
+    assert time_axis(end_ps).unit == unit
+
+
+def test_rates_bps_first_step_counts_from_zero() -> None:
+    counters = np.array([[50, 0], [150, 10]], dtype=np.int64)
+    times_ps = np.array([1_000, 3_000], dtype=np.int64)
+    expected = [[400e9, 0.0], [400e9, 40e9]]
+    assert rates_bps(counters, times_ps).tolist() == expected
+
+
+def test_shares_of_uneven_steps_are_per_step() -> None:
+    counters = np.array([[500], [1_500]], dtype=np.int64)
+    times_ps = np.array([1_000, 3_000], dtype=np.int64)
+    assert shares(counters, times_ps).tolist() == [[0.5], [0.5]]
+
+
+def test_middles_ps_lie_between_the_samples() -> None:
+    assert middles_ps(np.array([1_000, 3_000], dtype=np.int64)).tolist() == [500.0, 2_000.0]
+
+
+def test_by_group_columns_of_a_group_are_summed() -> None:
+    columns = np.array([[1.0, 2.0, 4.0]])
+    grouped = by_group(columns, ["b", "a", "b"])
+    assert {name: values.tolist() for name, values in grouped.items()} == {"b": [5.0], "a": [2.0]}
+
+
+def test_strongest_columns_come_first_without_empty_ones() -> None:
+    columns = np.array([[0, 1, 5, 0], [0, 9, 1, 0]])
+    assert strongest(columns, 3) == [1, 2]
+    assert strongest(columns, 1) == [1]
+
+
+def test_cdf_of_many_values_is_thinned_but_keeps_both_ends() -> None:
+    x, y = cdf(np.arange(1, 100_001, dtype=np.int64)[::-1])
+    assert len(x) == 1_000
+    assert (x[0], x[-1]) == (1.0, 100_000.0)
+    assert (y[0], y[-1]) == (1e-5, 1.0)
