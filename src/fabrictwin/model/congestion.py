@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Congestion control: the algorithms, the parameters of InfiniBand's, and the named sets of them.
+
+Meaning of the parameters: IBTA volume 1 annex A10. Grades of the sets: P read in the source, C computed from
+it, M from memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from fabrictwin.errors import nearest
+from fabrictwin.model.fabric import Fabric, NodeKind, PortRef
+from fabrictwin.model.lookup import find_port
+from fabrictwin.model.quantities import PortText, Spec, TimePs, Wanted, read_port, show_value
+from fabrictwin.model.section import Section
+from fabrictwin.units import PS_PER_US
+
+ALGORITHMS = ("none", "ib_cca")
+LONGEST_CCT = 1984
+"""31 blocks of 64 entries (Linux qib, P)."""
+LARGEST_MULTIPLIER = 2**14 - 1
+
+CctEntry = tuple[int, int]
+"""(shift, multiplier): a packet of wire time t is followed by a delay of (t >> shift) * multiplier."""
+
+
+def _quadratic(scale: int, shift: int) -> tuple[CctEntry, ...]:
+    """Entry i is floor(7 i² / scale² / 0.218), in exact arithmetic."""
+    return tuple((shift, 7 * i * i * 1000 // (scale * scale * 218)) for i in range(128))
+
+
+CCTS = MappingProxyType({"mellanox_default": _quadratic(95, 0), "simula_optimal": _quadratic(106, 3)})
+"""Named congestion control tables (LLNL's IB-CC configuration generator, P; values C)."""
+
+
+def _read_cct(value: Any) -> tuple[CctEntry, ...]:
+    if isinstance(value, str):
+        if value not in CCTS:
+            raise ValueError(f"unknown table {value!r}{nearest(value, CCTS)}")
+        return CCTS[value]
+    expected = "a list of {shift: 0 to 3, multiplier: 0 to 16383}"
+    if not isinstance(value, list) or not 1 <= len(value) <= LONGEST_CCT:
+        raise ValueError(f"expected the name of a table or {expected}, got {show_value(value)}")
+    for index, entry in enumerate(value):
+        if not isinstance(entry, dict) or set(entry) != {"shift", "multiplier"}:
+            raise ValueError(f"expected {expected}, entry {index} is {show_value(entry)}")
+        if entry["shift"] not in range(4) or entry["multiplier"] not in range(LARGEST_MULTIPLIER + 1):
+            raise ValueError(f"expected {expected}; entry {index} is out of range")
+    return tuple((entry["shift"], entry["multiplier"]) for entry in value)
+
+
+VICTIM_MASKS = ("none", "hca_facing", "all")
+
+
+def _read_victim_mask(value: Any) -> str | list[PortText]:
+    if isinstance(value, list):
+        return [read_port(entry) for entry in value]
+    if isinstance(value, str) and value in VICTIM_MASKS:
+        return value
+    hint = nearest(value, VICTIM_MASKS) if isinstance(value, str) else ""
+    raise ValueError(f"expected none, hca_facing, all or a list of ports, got {show_value(value)}{hint}")
+
+
+Cct = Annotated[
+    tuple[CctEntry, ...],
+    BeforeValidator(_read_cct),
+    Wanted("a named table, or a list of `{shift: 0, multiplier: 3}`"),
+]
+VictimMask = Annotated[
+    str | list[PortText],
+    BeforeValidator(_read_victim_mask),
+    Wanted("`none`, `hca_facing`, `all`, or a list of switch ports"),
+]
+
+
+class IbCcaSpec(Spec):
+    """The parameters of ``ib_cca``; each may be left to the profile."""
+
+    threshold: Annotated[int, Field(ge=0, le=15, description="0: no marking, 1: loosest, 15: tightest")]
+    packet_size: Annotated[
+        int, Field(ge=0, le=255, description="smaller packets are not marked, in units of 64 bytes")
+    ]
+    marking_rate: Annotated[
+        int, Field(ge=0, le=65535, description="mean number of packets between two marks")
+    ]
+    victim_mask: Annotated[VictimMask, Field(description="switch ports that mark although they are victims")]
+    ccti_increase: Annotated[int, Field(ge=0, le=65535, description="added to the CCTI for each BECN")]
+    ccti_limit: Annotated[int, Field(ge=0, lt=LONGEST_CCT, description="largest CCTI")]
+    ccti_min: Annotated[int, Field(ge=0, lt=LONGEST_CCT, description="smallest CCTI")]
+    ccti_timer: Annotated[
+        int, Field(ge=1, le=65535, description="CCTI falls by 1 each time, in units of 1.024 µs")
+    ]
+    control: Annotated[Literal["qp", "sl"], Field(description="one CCTI for each queue pair, or for each SL")]
+    cct: Annotated[Cct, Field(description="congestion control table, by CCTI")]
+    reaction_latency: Annotated[
+        TimePs, Field(gt=0, description="from a BECN's arrival to the new rate at the HCA")
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named parameter set of ``ib_cca``.
+
+    Attributes:
+        name: Value of ``profile``.
+        source: Where it comes from, with grade.
+        parameters: Its parameters, as a scenario would write them.
+    """
+
+    name: str
+    source: str
+    parameters: dict[str, Any]
+
+
+_RECOMMENDED: dict[str, Any] = {
+    "threshold": 15,
+    "packet_size": 8,
+    "marking_rate": 0,
+    "victim_mask": "hca_facing",
+    "ccti_increase": 1,
+    "ccti_limit": 127,
+    "ccti_min": 0,
+    "ccti_timer": 150,
+    "control": "qp",
+    "cct": "simula_optimal",
+    "reaction_latency": "1us",
+}
+_GENERATED = _RECOMMENDED | {"packet_size": 1, "victim_mask": "all", "control": "sl"}
+
+DEFAULT_PROFILE = "gran_ipdps10"
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            DEFAULT_PROFILE,
+            "Gran et al., IPDPS 2010, recommended threshold to ccti_timer (M); the table is simula_optimal",
+            _RECOMMENDED,
+        ),
+        Profile(
+            "mellanox_default",
+            "LLNL's generator: table, packet_size, victim_mask, control (P); it sweeps threshold, "
+            "marking_rate and ccti_timer, which are gran_ipdps10's here",
+            _GENERATED | {"cct": "mellanox_default"},
+        ),
+        Profile(
+            "simula_optimal",
+            "LLNL's generator, likewise",
+            _GENERATED | {"cct": "simula_optimal"},
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class CongestionControl:
+    """What every switch and HCA is set to.
+
+    Attributes:
+        algorithm: ``none`` or ``ib_cca``; with ``none`` the rest means nothing.
+        threshold: 0 (no marking) to 15 (tightest).
+        packet_size_blocks: Packets of fewer 64-byte blocks are not marked.
+        marking_rate: Eligible packets between two marks.
+        victim_ports: Switch ports that mark although they are victims, sorted.
+        ccti_increase: Added to the CCTI for each BECN.
+        ccti_limit: Largest CCTI.
+        ccti_min: Smallest CCTI.
+        ccti_timer: Time for the CCTI to fall by 1, in units of 1.024 µs.
+        control: ``qp`` or ``sl``.
+        cct: (shift, multiplier) by CCTI; longer than ``ccti_limit``.
+        reaction_latency_ps: From a BECN's arrival to the new rate at the HCA.
+    """
+
+    algorithm: str = "none"
+    threshold: int = 0
+    packet_size_blocks: int = 0
+    marking_rate: int = 0
+    victim_ports: tuple[PortRef, ...] = ()
+    ccti_increase: int = 0
+    ccti_limit: int = 0
+    ccti_min: int = 0
+    ccti_timer: int = 1
+    control: str = "qp"
+    cct: tuple[CctEntry, ...] = field(default=((0, 0),), repr=False)
+    reaction_latency_ps: int = PS_PER_US
+
+
+def read_congestion_control(section: Section) -> IbCcaSpec | None:
+    """The parameters that a scenario sets; problems are noted in the section.
+
+    Returns:
+        The parameters, or None where there is no congestion control or there was a problem.
+    """
+    value = section.value if section.value is not None else {"algorithm": "none"}
+    if not isinstance(value, dict):
+        section.refuse(f"expected a mapping with the key 'algorithm', got {show_value(value)}")
+        return None
+    algorithm, profile = value.get("algorithm"), value.get("profile", DEFAULT_PROFILE)
+    if algorithm is None:
+        section.refuse(f"required key 'algorithm' is missing: one of {', '.join(ALGORITHMS)}")
+    elif algorithm not in ALGORITHMS:
+        section.refuse(_unknown_algorithm(algorithm), "algorithm")
+    if not isinstance(profile, str) or profile not in PROFILES:
+        section.refuse(f"unknown profile {show_value(profile)}{nearest(str(profile), PROFILES)}", "profile")
+        profile = DEFAULT_PROFILE
+    parameters = {key: value[key] for key in value if key not in ("algorithm", "profile")}
+    spec = section.read(IbCcaSpec, PROFILES[profile].parameters | parameters)
+    if spec is not None:
+        _check_ccti(spec, section)
+    return spec if algorithm == "ib_cca" else None
+
+
+def _unknown_algorithm(algorithm: Any) -> str:
+    if algorithm in ("dcqcn", "timely", "hpcc", "swift"):
+        return f"{algorithm!r} belongs to technology 'roce'; on InfiniBand use one of {', '.join(ALGORITHMS)}"
+    return f"unknown algorithm {show_value(algorithm)}{nearest(str(algorithm), ALGORITHMS)}"
+
+
+def _check_ccti(spec: IbCcaSpec, section: Section) -> None:
+    if spec.ccti_limit >= len(spec.cct):
+        section.refuse(f"ccti_limit must be less than the {len(spec.cct)} entries of the table", "ccti_limit")
+    if spec.ccti_min > spec.ccti_limit:
+        section.refuse(f"ccti_min must not be above ccti_limit ({spec.ccti_limit})", "ccti_min")
+
+
+def compile_congestion_control(spec: IbCcaSpec | None, section: Section, fabric: Fabric) -> CongestionControl:
+    """The setting of every port; problems with the victim mask are noted in the section."""
+    if spec is None:
+        return CongestionControl()
+    return CongestionControl(
+        algorithm="ib_cca",
+        threshold=spec.threshold,
+        packet_size_blocks=spec.packet_size,
+        marking_rate=spec.marking_rate,
+        victim_ports=_victim_ports(spec, section, fabric),
+        ccti_increase=spec.ccti_increase,
+        ccti_limit=spec.ccti_limit,
+        ccti_min=spec.ccti_min,
+        ccti_timer=spec.ccti_timer,
+        control=spec.control,
+        cct=spec.cct,
+        reaction_latency_ps=spec.reaction_latency,
+    )
+
+
+def _victim_ports(spec: IbCcaSpec, section: Section, fabric: Fabric) -> tuple[PortRef, ...]:
+    if isinstance(spec.victim_mask, list):
+        ports = [
+            find_port(fabric, section, text, "victim_mask", index)
+            for index, text in enumerate(spec.victim_mask)
+        ]
+        return tuple(sorted({port for port in ports if port is not None}))
+    kinds = {"none": (), "hca_facing": (NodeKind.HCA,), "all": tuple(NodeKind)}[spec.victim_mask]
+    ends = (
+        (end, fabric.nodes[link.other(end).node].kind) for link in fabric.links for end in (link.a, link.b)
+    )
+    return tuple(
+        sorted(end for end, peer in ends if peer in kinds and fabric.nodes[end.node].kind is NodeKind.SWITCH)
+    )

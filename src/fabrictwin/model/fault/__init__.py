@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults: one file and one row per kind; each compiles to primitive changes of the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabrictwin.model.action import Action
+from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, FaultSpec
+from fabrictwin.model.fault.link_degraded import LINK_DEGRADED
+from fabrictwin.model.fault.link_down import LINK_DOWN
+from fabrictwin.model.fault.link_flap import LINK_FLAP
+from fabrictwin.model.fault.overlap import find_overlaps, merge_link_states
+from fabrictwin.model.fault.receiver_not_ready import RECEIVER_NOT_READY
+from fabrictwin.model.fault.slow_receiver import SLOW_RECEIVER
+from fabrictwin.model.fault.switch_down import SWITCH_DOWN
+from fabrictwin.model.fault.symbol_errors import SYMBOL_ERRORS
+from fabrictwin.model.hardware import HcaModel
+from fabrictwin.model.section import Section
+
+FAULTS: dict[str, FaultKind] = {
+    kind.name: kind
+    for kind in (
+        LINK_DOWN,
+        LINK_FLAP,
+        LINK_DEGRADED,
+        SYMBOL_ERRORS,
+        SWITCH_DOWN,
+        SLOW_RECEIVER,
+        RECEIVER_NOT_READY,
+    )
+}
+MOST_ACTIONS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A scheduled fault, for reports.
+
+    Attributes:
+        name: Unique name.
+        kind: Row of the fault table.
+        start_ps: Fabric time at which it begins.
+        end_ps: Fabric time at which it is over; None: never.
+        text: What it does, in words.
+    """
+
+    name: str
+    kind: str
+    start_ps: int
+    end_ps: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """The faults of a scenario, compiled.
+
+    Attributes:
+        specs: One per entry; ``Action.fault`` is an index into it.
+        actions: What they change, in order of time.
+    """
+
+    specs: tuple[Fault, ...] = ()
+    actions: tuple[Action, ...] = ()
+
+
+def read_faults(section: Section) -> list[tuple[Section, FaultSpec]]:
+    """The entries of a scenario's faults, each with its place; problems are noted there.
+
+    Args:
+        section: The list.
+    """
+    entries = []
+    names: set[str] = set()
+    for index, entry in enumerate(section.read_list()):
+        if section.is_full:
+            break
+        kind = entry.read_kind("fault", FAULTS)
+        spec = entry.read(FAULTS[kind].spec) if kind else None
+        if spec is None:
+            continue
+        named = spec.model_copy(update={"name": spec.name or f"{spec.kind}{index}"})
+        if named.name in names:
+            entry.refuse(f"a second fault with the name {named.name!r}", "name")
+        names.add(str(named.name))
+        entries.append((entry, named))
+    return entries
+
+
+def compile_faults(
+    entries: list[tuple[Section, FaultSpec]],
+    fabric: Fabric,
+    mtu_bytes: int,
+    hca_models: Mapping[str, HcaModel],
+) -> Faults:
+    """Writes the actions of every entry; problems are noted in its section.
+
+    Args:
+        entries: What :func:`read_faults` gave.
+        fabric: The fabric that they happen to.
+        mtu_bytes: Largest payload of a packet.
+        hca_models: HCA models by name.
+    """
+    changes: list[tuple[int, Change]] = []
+    for index, (section, spec) in enumerate(entries):
+        if section.is_full:
+            break
+        made = FAULTS[spec.kind].compile(spec, FaultContext(fabric, section, mtu_bytes, hca_models))
+        changes += [(index, change) for change in made or ()]
+        if 2 * len(changes) > MOST_ACTIONS:
+            section.refuse(f"the faults would change the fabric more than {MOST_ACTIONS:,} times")
+            break
+    for later, earlier in find_overlaps(changes):
+        section, spec = entries[later]
+        section.refuse(f"overlaps with {entries[earlier][1].name!r}, which changes the same thing", "at")
+    actions = sorted(action for index, change in changes for action in change.actions(index))
+    return Faults(tuple(_describe(*entry) for entry in entries), tuple(merge_link_states(actions)))
+
+
+def _describe(section: Section, spec: FaultSpec) -> Fault:
+    parts = []
+    for key, value in section.value.items():
+        shown = " - ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if key in {"link", "node", "switch"}:
+            parts.append(shown)
+        elif key not in {"kind", "name", "at", "duration"}:
+            parts.append(f"{key} {shown}")
+    return Fault(str(spec.name), spec.kind, spec.at, spec.end_ps, f"{spec.kind} {', '.join(parts)}")
+
+
+__all__ = ["FAULTS", "Fault", "FaultKind", "FaultSpec", "Faults", "compile_faults", "read_faults"]

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every kind of fault has in common: its keys, its place in the table and what it is compiled with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fabrictwin.model.action import Action, ActionKind
+from fabrictwin.model.fabric import Fabric, Link, PortRef
+from fabrictwin.model.hardware import HcaModel
+from fabrictwin.model.lookup import find_cable
+from fabrictwin.model.quantities import Cable, Endpoint, Name, Spec, TimePs, Wanted
+from fabrictwin.model.section import Section
+
+
+class FaultSpec(Spec):
+    """The keys that every kind of fault takes."""
+
+    kind: Annotated[str, Field(description="row of the fault table")]
+    name: Annotated[Name | None, Field(description="name in the result; default: the kind and its index")] = (
+        None
+    )
+    at: Annotated[TimePs, Field(description="fabric time at which it begins")]
+
+    @property
+    def end_ps(self) -> int | None:
+        """Fabric time at which it is over; None: never."""
+        return None
+
+
+class LastingFaultSpec(FaultSpec):
+    """A fault that ends after a time, or never."""
+
+    duration: Annotated[
+        TimePs | None, Wanted("a time"), Field(description="how long it lasts; default: to the end", gt=0)
+    ] = None
+
+    @property
+    def end_ps(self) -> int | None:
+        """Fabric time at which it is over; None: never."""
+        return None if self.duration is None else self.at + self.duration
+
+
+class LinkFaultSpec(LastingFaultSpec):
+    """A lasting fault of one cable."""
+
+    link: Annotated[Cable, Field(description="the two ends of a cable")]
+
+
+class HcaFaultSpec(LastingFaultSpec):
+    """A lasting fault of one HCA port."""
+
+    node: Annotated[Endpoint, Field(description="the HCA")]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that a fault holds changed for a while; the fault table turns it into actions.
+
+    Attributes:
+        kind: What is changed.
+        target: The port; for a cable its end ``a``.
+        value: What it is changed to.
+        restored: What it is before and after.
+        start_ps: From when.
+        end_ps: Until when; None: for ever.
+    """
+
+    kind: ActionKind
+    target: PortRef
+    value: int
+    restored: int
+    start_ps: int
+    end_ps: int | None
+
+    def actions(self, fault: int) -> list[Action]:
+        """The change and its end, as actions of a fault."""
+        actions = [Action(self.start_ps, self.kind, self.target, self.value, fault)]
+        if self.end_ps is not None:
+            actions.append(Action(self.end_ps, self.kind, self.target, self.restored, fault))
+        return actions
+
+
+@dataclass(frozen=True)
+class FaultContext:
+    """What a fault is compiled with.
+
+    Attributes:
+        fabric: The fabric that it happens to.
+        section: The entry of the scenario; problems are noted there.
+        mtu_bytes: Largest payload of a packet.
+        hca_models: HCA models by name.
+    """
+
+    fabric: Fabric
+    section: Section
+    mtu_bytes: int
+    hca_models: Mapping[str, HcaModel]
+
+    def cable(self, spec: LinkFaultSpec) -> Link | None:
+        """The cable that a fault names; a problem is noted where there is none."""
+        return find_cable(self.fabric, self.section, spec.link, "link")
+
+
+def link_state_change(link: Link, start_ps: int, end_ps: int | None) -> Change:
+    """A cable that is down for a while."""
+    return Change(ActionKind.LINK_STATE, link.a, 0, 1, start_ps, end_ps)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultKind:
+    """A row of the table of faults.
+
+    Attributes:
+        name: Value of ``kind``.
+        summary: One line for the reference.
+        spec: Its keys.
+        compile: What it changes; None where a problem was noted.
+    """
+
+    name: str
+    summary: str
+    spec: type[FaultSpec]
+    compile: Callable[[Any, FaultContext], list[Change] | None]

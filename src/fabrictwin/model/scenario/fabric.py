@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The key ``fabric`` of a scenario: hardware, cables and the topology they make."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fabrictwin.errors import InputError, Problem
+from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.hardware import HcaModel, SwitchModel
+from fabrictwin.model.ibnetdiscover import parse, read_file
+from fabrictwin.model.quantities import LengthMm, RateBps, Spec, Wanted
+from fabrictwin.model.scenario.hardware import (
+    DEFAULT_HCA_MODEL,
+    DEFAULT_SWITCH_MODEL,
+    read_hca_model,
+    read_switch_model,
+)
+from fabrictwin.model.section import Section
+from fabrictwin.model.topology import DEFAULT_LENGTH_MM, TOPOLOGIES, Equipment, LinkDefaults, build_topology
+
+Mtu = Literal[256, 512, 1024, 2048, 4096]
+DEFAULT_MTU_BYTES: Mtu = 4096
+_EXPLICIT = "explicit"
+_IMPORTERS = ("ibnetdiscover",)
+
+
+class FabricKeys(Spec):
+    """Keys of ``fabric``."""
+
+    technology: Annotated[Literal["infiniband", "roce"], Field(description="link layer")] = "infiniband"
+    topology: Annotated[
+        dict[str, Any], Field(description="a generator, an import, or nodes and links; see below")
+    ]
+    switch_model: Annotated[
+        Any,
+        Wanted("a name, or a mapping"),
+        Field(description="row of the table of switches, or a changed one"),
+    ] = DEFAULT_SWITCH_MODEL
+    hca_model: Annotated[
+        Any, Wanted("a name, or a mapping"), Field(description="row of the table of HCAs, or a changed one")
+    ] = DEFAULT_HCA_MODEL
+    link: Annotated[
+        dict[str, Any] | None, Field(description="every cable's `rate` and `length`; see below")
+    ] = None
+    mtu: Annotated[Mtu, Field(description="largest payload of a packet, in bytes")] = DEFAULT_MTU_BYTES
+
+
+class LinkKeys(Spec):
+    """Keys of ``fabric.link``."""
+
+    rate: Annotated[
+        RateBps | None,
+        Wanted("a rate, e.g. `400Gb/s`"),
+        Field(description="default: the highest rate that both models have"),
+    ] = None
+    length: Annotated[LengthMm, Field(description="length of every cable")] = DEFAULT_LENGTH_MM
+
+
+class ImportKeys(Spec):
+    """Keys of a ``topology`` that is imported."""
+
+    import_: Annotated[
+        Literal["ibnetdiscover"], Field(alias="import", description="which tool wrote the file")
+    ]
+    file: Annotated[str, Field(description="its path, from the folder of the scenario")]
+
+
+@dataclass(frozen=True)
+class ScenarioFabric:
+    """What the key ``fabric`` describes.
+
+    Attributes:
+        fabric: Nodes and links.
+        switch_model: Model of every switch.
+        hca_model: Model of every HCA.
+        mtu_bytes: Largest payload of a packet.
+        warnings: What was odd in an imported file.
+        imported_sha256: Hash of the imported file; empty where there is none.
+    """
+
+    fabric: Fabric
+    switch_model: SwitchModel
+    hca_model: HcaModel
+    mtu_bytes: int
+    warnings: tuple[Problem, ...] = ()
+    imported_sha256: str = ""
+
+
+def read_fabric(section: Section, base: Path) -> ScenarioFabric | None:
+    """Builds the fabric; problems are noted in the section.
+
+    Args:
+        section: Key ``fabric``.
+        base: Folder that imported files are looked for in.
+    """
+    if section.value is None:
+        section.refuse(
+            "required key 'fabric' is missing: technology, topology, switch_model, hca_model, link, mtu"
+        )
+        return None
+    if isinstance(section.value, dict) and section.value.get("technology") == "roce":
+        section.refuse("technology 'roce' is not available yet; expected 'infiniband'", "technology")
+        return None
+    keys = section.read(FabricKeys)
+    mtu_bytes = keys.mtu if keys else DEFAULT_MTU_BYTES
+    switch_model = read_switch_model(section.at("switch_model"), mtu_bytes)
+    hca_model = read_hca_model(section.at("hca_model"), mtu_bytes)
+    link = section.at("link")
+    link_keys = link.read(LinkKeys, {} if link.value is None else ...)
+    if keys is None or switch_model is None or hca_model is None or link_keys is None:
+        return None
+    fastest_bps = min(switch_model.rate_bps, hca_model.rate_bps)
+    defaults = LinkDefaults(link_keys.rate or fastest_bps, link_keys.length)
+    equipment = Equipment(switch_model, hca_model, defaults)
+    return _read_topology(section.at("topology"), equipment, mtu_bytes, base)
+
+
+def _read_topology(
+    section: Section, equipment: Equipment, mtu_bytes: int, base: Path
+) -> ScenarioFabric | None:
+    value = section.value
+    try:
+        if "import" in value:
+            return _import(section, equipment, mtu_bytes, base)
+        fabric = _generate(section, equipment)
+    except InputError as error:
+        for problem in error.problems:
+            section.refuse_elsewhere(problem)
+        return None
+    if fabric is None:
+        return None
+    return ScenarioFabric(fabric, equipment.switch, equipment.hca, mtu_bytes)
+
+
+def _generate(section: Section, equipment: Equipment) -> Fabric | None:
+    value = section.value
+    generators = [name for name in TOPOLOGIES if name != _EXPLICIT]
+    if "generator" in value:
+        name = value["generator"]
+        if not isinstance(name, str) or name not in generators:
+            section.refuse_name("generator", str(name), generators, "generator")
+            return None
+    elif "nodes" in value or "links" in value:
+        name = _EXPLICIT
+    else:
+        section.refuse(
+            "expected {generator: …}, {import: ibnetdiscover, file: …} or {nodes: …, links: …}; "
+            f"generators: {', '.join(generators)}"
+        )
+        return None
+    parameters = section.read(TOPOLOGIES[name].parameters)
+    return None if parameters is None else build_topology(name, parameters, equipment)
+
+
+def _import(section: Section, equipment: Equipment, mtu_bytes: int, base: Path) -> ScenarioFabric | None:
+    keys = section.read(ImportKeys)
+    if keys is None:
+        return None
+    path = base / keys.file
+    if not path.is_file():
+        section.refuse(f"no such file: {path}", "file")
+        return None
+    text = read_file(path)
+    imported = parse(text, str(path))
+    return ScenarioFabric(
+        imported.fabric(equipment),
+        equipment.switch,
+        equipment.hca,
+        mtu_bytes,
+        tuple(imported.warnings),
+        hashlib.sha256(text.encode()).hexdigest(),
+    )

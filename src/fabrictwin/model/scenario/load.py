@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a scenario file: every section is read before any is compiled, to show all problems at once."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fabrictwin.model.congestion import compile_congestion_control, read_congestion_control
+from fabrictwin.model.expectation import check_expectations, read_expectations
+from fabrictwin.model.fault import compile_faults, read_faults
+from fabrictwin.model.program import Job
+from fabrictwin.model.qos import DROP_VL, Qos, QosSpec, compile_qos
+from fabrictwin.model.quantities import Name, Spec, TimePs, Wanted, show_value
+from fabrictwin.model.routing_names import compile_routing, read_routing
+from fabrictwin.model.scenario.fabric import read_fabric
+from fabrictwin.model.scenario.scenario import Deployment, Scenario
+from fabrictwin.model.section import Section, SpecT
+from fabrictwin.model.subnet_manager import SubnetManagerKeys, SubnetManagerTiming
+from fabrictwin.model.workload import JobSpec, compile_workload, is_endless, read_workload
+from fabrictwin.model.yaml_loader import LARGEST_FILE_BYTES, read_document, read_text
+from fabrictwin.units import PS_PER_S
+
+LONGEST_FINITE_RUN_PS = 100 * PS_PER_S
+"""Where a scenario whose work ends gives no ``duration``: longer than a queue pair takes to fail."""
+MOST_SHARDS = 64
+
+
+class DeploymentKeys(Spec):
+    """Keys of ``deployment``."""
+
+    switch_shards: Annotated[int, Field(ge=1, le=MOST_SHARDS, description="processes for switches")] = 1
+    hca_shards: Annotated[int, Field(ge=1, le=MOST_SHARDS, description="processes for HCAs")] = 1
+
+
+class ScenarioKeys(Spec):
+    """The keys of a scenario."""
+
+    version: Annotated[Literal[1], Field(description="version of this format")]
+    name: Annotated[Name, Field(description="name of the scenario, and of its twin")]
+    seed: Annotated[int, Field(ge=0, lt=2**63, description="seed of every random choice")] = 1
+    duration: Annotated[
+        TimePs | None,
+        Wanted("a time, e.g. `2ms`"),
+        Field(
+            gt=0, description="stop here, or earlier when all is done; needed where the workload never ends"
+        ),
+    ] = None
+    fabric: Annotated[Any, Wanted("a mapping"), Field(description="nodes, links, hardware")]
+    routing: Annotated[Any, Wanted("a mapping"), Field(description="routing engine")] = None
+    congestion_control: Annotated[Any, Wanted("a mapping"), Field(description="FECN, BECN and the rates")] = (
+        None
+    )
+    qos: Annotated[Any, Wanted("a mapping"), Field(description="service levels and virtual lanes")] = None
+    workload: Annotated[Any, Wanted("a list"), Field(description="what is sent")] = None
+    faults: Annotated[Any, Wanted("a list"), Field(description="what goes wrong, and when")] = None
+    deployment: Annotated[
+        Any, Wanted("a mapping"), Field(description="processes of a live twin; no effect on the result")
+    ] = None
+    subnet_manager: Annotated[Any, Wanted("a mapping"), Field(description="timing of the subnet manager")] = (
+        None
+    )
+    expect: Annotated[Any, Wanted("a list"), Field(description="assertions on the result")] = None
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Reads a scenario file; imported files are looked for beside it.
+
+    Args:
+        path: The file.
+
+    Raises:
+        InputError: With every problem of the file.
+    """
+    text = read_text(path, largest_bytes=LARGEST_FILE_BYTES, file=str(path))
+    return parse_scenario(text, file=str(path), base=path.parent)
+
+
+def parse_scenario(text: str, *, file: str = "<scenario>", base: Path = Path()) -> Scenario:
+    """Reads a scenario from its text.
+
+    Args:
+        text: The YAML text.
+        file: Its name, for messages.
+        base: Folder that imported files are looked for in.
+
+    Raises:
+        InputError: With every problem of the text.
+    """
+    root = Section(read_document(text, file))
+    if not isinstance(root.value, dict):
+        root.refuse(
+            f"expected a scenario: a mapping with version, name, fabric, …; got {show_value(root.value)}"
+        )
+        root.raise_problems()
+    scenario = _read(root, hashlib.sha256(text.encode()).hexdigest(), base)
+    root.raise_problems()
+    # Without a scenario there is a problem, and it has been raised.
+    assert scenario is not None
+    return scenario
+
+
+def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
+    keys = root.read(ScenarioKeys)
+    routing_keys = read_routing(root.at("routing"))
+    cc_spec = read_congestion_control(root.at("congestion_control"))
+    qos_spec = _read_optional(root.at("qos"), QosSpec)
+    deployment = _read_optional(root.at("deployment"), DeploymentKeys)
+    timing = _read_optional(root.at("subnet_manager"), SubnetManagerKeys)
+    workload = read_workload(root.at("workload"))
+    faults = read_faults(root.at("faults"))
+    expectations = read_expectations(root.at("expect"))
+    built = read_fabric(root.at("fabric"), base)
+    if built is None:
+        return None
+    fabric, seed = built.fabric, keys.seed if keys else 0
+    routing = compile_routing(routing_keys, root.at("routing"), fabric) if routing_keys else None
+    congestion_control = compile_congestion_control(cc_spec, root.at("congestion_control"), fabric)
+    qos = compile_qos(qos_spec, root.at("qos"), built.switch_model.data_vls) if qos_spec else None
+    jobs = compile_workload(workload, fabric, seed)
+    hca_models = {built.hca_model.name: built.hca_model}
+    compiled = compile_faults(faults, fabric, built.mtu_bytes, hca_models)
+    asserted = check_expectations(expectations, fabric, jobs)
+    if qos:
+        _check_service_levels(workload, qos)
+    duration_ps = _duration(root, keys, jobs)
+    if not (keys and routing and qos and deployment and timing):
+        return None
+    return Scenario(
+        name=keys.name,
+        seed=seed,
+        duration_ps=duration_ps,
+        fabric=fabric,
+        switch_models={built.switch_model.name: built.switch_model},
+        hca_models=hca_models,
+        mtu_bytes=built.mtu_bytes,
+        routing=routing,
+        congestion_control=congestion_control,
+        qos=qos,
+        jobs=jobs,
+        actions=compiled.actions,
+        faults=compiled.specs,
+        expectations=asserted,
+        deployment=Deployment(deployment.switch_shards, deployment.hca_shards),
+        subnet_manager=SubnetManagerTiming(timing.trap_latency, timing.smp_rtt, timing.max_wire_smps),
+        sha256=_combine(text_sha256, built.imported_sha256),
+        warnings=built.warnings,
+    )
+
+
+def _read_optional(section: Section, spec: type[SpecT]) -> SpecT | None:
+    """A section that may be left out: then every key has its default."""
+    return section.read(spec, {} if section.value is None else ...)
+
+
+def _duration(root: Section, keys: ScenarioKeys | None, jobs: tuple[Job, ...]) -> int:
+    if keys and keys.duration is not None:
+        return keys.duration
+    endless = next((job.name for job in jobs if is_endless(job)), None)
+    if keys and endless:
+        root.refuse(f"required key 'duration' is missing: workload {endless!r} never ends", "duration")
+    return LONGEST_FINITE_RUN_PS
+
+
+def _check_service_levels(workload: list[tuple[Section, JobSpec]], qos: Qos) -> None:
+    for section, spec in workload:
+        if qos.sl2vl[spec.sl] == DROP_VL:
+            section.refuse(f"SL {spec.sl} goes to VL {DROP_VL} in 'qos.sl2vl': every packet is dropped", "sl")
+
+
+def _combine(text_sha256: str, imported_sha256: str) -> str:
+    """The hash of the file alone, or of both files' hashes."""
+    if not imported_sha256:
+        return text_sha256
+    return hashlib.sha256(f"{text_sha256} {imported_sha256}".encode()).hexdigest()

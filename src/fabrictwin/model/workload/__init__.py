@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads: one file and one row per kind; each compiles to rank programs."""
+
+from __future__ import annotations
+
+from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.program import FOREVER, Job, Op
+from fabrictwin.model.section import Section
+from fabrictwin.model.workload.all_reduce import ALL_REDUCE
+from fabrictwin.model.workload.all_to_all import ALL_TO_ALL
+from fabrictwin.model.workload.incast import INCAST
+from fabrictwin.model.workload.kind import MOST_FLOWS, JobContext, JobSpec, WorkloadKind
+from fabrictwin.model.workload.permutation import PERMUTATION
+from fabrictwin.model.workload.stream import STREAM
+from fabrictwin.model.workload.uniform_random import UNIFORM_RANDOM
+
+WORKLOADS: dict[str, WorkloadKind] = {
+    kind.name: kind for kind in (STREAM, INCAST, PERMUTATION, UNIFORM_RANDOM, ALL_REDUCE, ALL_TO_ALL)
+}
+
+
+def read_workload(section: Section) -> list[tuple[Section, JobSpec]]:
+    """The entries of a scenario's workload, each with its place; problems are noted there.
+
+    Args:
+        section: The list.
+    """
+    entries = []
+    names: set[str] = set()
+    for index, entry in enumerate(section.read_list()):
+        if section.is_full:
+            break
+        kind = entry.read_kind("workload", WORKLOADS)
+        spec = entry.read(WORKLOADS[kind].spec) if kind else None
+        if spec is None:
+            continue
+        named = spec.model_copy(update={"name": spec.name or f"{spec.kind}{index}"})
+        if named.name in names:
+            entry.refuse(f"a second workload with the name {named.name!r}", "name")
+        names.add(str(named.name))
+        if spec.stop is not None and spec.stop <= spec.start:
+            entry.refuse("'stop' must be after 'start'", "stop")
+        entries.append((entry, named))
+    return entries
+
+
+def compile_workload(entries: list[tuple[Section, JobSpec]], fabric: Fabric, seed: int) -> tuple[Job, ...]:
+    """Writes the rank programs of every entry; problems are noted in its section.
+
+    Args:
+        entries: What :func:`read_workload` gave.
+        fabric: The fabric that they run on.
+        seed: Seed of the scenario.
+    """
+    jobs: list[Job] = []
+    flows = 0
+    for section, spec in entries:
+        kind = WORKLOADS[spec.kind]
+        flows += kind.flows(spec, len(fabric.hcas))
+        if flows > MOST_FLOWS:
+            section.refuse(f"the workload would have {flows:,} flows or more; the most is {MOST_FLOWS:,}")
+            break
+        if section.is_full:
+            break
+        job = kind.compile(spec, JobContext(fabric, section, str(spec.name), seed))
+        if job is not None:
+            jobs.append(job)
+    return tuple(jobs)
+
+
+def is_endless(job: Job) -> bool:
+    """Whether a job never ends by itself: it loops for ever, and nothing stops it."""
+    return any(
+        step.op is Op.LOOP and step.b == FOREVER
+        for program in job.programs
+        if program.stop_ps is None
+        for step in program.instructions
+    )
+
+
+__all__ = [
+    "WORKLOADS",
+    "JobContext",
+    "JobSpec",
+    "WorkloadKind",
+    "compile_workload",
+    "is_endless",
+    "read_workload",
+]
