@@ -1,1 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What a subnet manager decides: LIDs, forwarding tables, virtual lanes, and what changes when a link goes
+down."""

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How evenly the paths between all pairs of HCA ports lie on the cables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabrictwin.jit import kernel
+from fabrictwin.subnet.forwarding import Forwarding, forwarding_of
+from fabrictwin.subnet.graph import Array
+from fabrictwin.subnet.routes import Routes
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """Paths per channel, over the live channels between switches.
+
+    Attributes:
+        paths: [channels] int64, paths between HCA ports that take the channel.
+        most: The most paths on any channel.
+        mean: Mean number of paths.
+        spread: Standard deviation of the number of paths.
+        unused: Channels without any path.
+    """
+
+    paths: Array
+    most: int
+    mean: float
+    spread: float
+    unused: int
+
+
+def measure_balance(routes: Routes, forwarding: Forwarding | None = None) -> Balance:
+    """Counts the paths of every ordered pair of HCA ports, to every LID of the receiving one.
+
+    Args:
+        routes: Forwarding tables.
+        forwarding: The same tables turned round, if they are at hand.
+
+    Returns:
+        The counts; paths that end nowhere count as far as they get.
+    """
+    paths = _count_paths(forwarding or forwarding_of(routes), len(routes.graph.channels.port))
+    alive = paths[routes.graph.channels.alive != 0]
+    if not len(alive):
+        return Balance(paths, 0, 0.0, 0.0, 0)
+    return Balance(paths, int(alive.max()), float(alive.mean()), float(alive.std()), int((alive == 0).sum()))
+
+
+@kernel
+def _count_paths(forwarding: Forwarding, channels: int) -> Array:
+    paths = np.zeros(channels, np.int64)
+    for target in range(len(forwarding.lid)):
+        onward = forwarding.onward[target]
+        for source in range(len(forwarding.sources)):
+            weight = forwarding.sources[source]
+            switch, steps = source, 0
+            while weight > 0 and onward[switch] >= 0 and steps < len(onward):
+                paths[onward[switch]] += weight
+                switch = forwarding.peer[onward[switch]]
+                steps += 1
+    return paths

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Can packets wait for each other in a circle? The channel dependency graph and its cycles.
+
+A packet that holds buffer space behind channel *a* and needs channel *b* next makes *a* depend on *b*. If the
+dependencies of one virtual lane close a circle, all its buffers can fill up with packets that wait for one
+another for ever (Dally and Seitz 1987). The dependencies counted here are those of data packets between HCAs;
+each VL is looked at on its own, since a packet stays on its VL when every switch maps SLs alike.
+
+An acyclic graph proves that there is no deadlock. A cycle proves that there can be one, not that there will
+be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of
+from fabrictwin.subnet.forwarding import Forwarding, forwarding_of
+from fabrictwin.subnet.graph import Array
+from fabrictwin.subnet.routes import Routes
+
+DROP_VL = 15
+"""SL2VL entry that drops the packet (models.md section 1.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreditLoops:
+    """The verdict.
+
+    Attributes:
+        cycle: A circle of channels, each waiting for the next and the last for the first, as ``sw0/2 vl0``;
+            empty if there is none.
+        dependencies: Number of distinct dependencies, all VLs together.
+        vls: VLs that carry paths.
+    """
+
+    cycle: tuple[str, ...]
+    dependencies: int
+    vls: tuple[int, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether packets can deadlock."""
+        return bool(self.cycle)
+
+
+def check_credit_loops(
+    routes: Routes, forwarding: Forwarding | None = None, sl2vl: Sequence[int] | None = None
+) -> CreditLoops:
+    """Looks for a credit loop.
+
+    Args:
+        routes: Forwarding tables and service levels.
+        forwarding: The same tables turned round, if they are at hand.
+        sl2vl: VL by SL, 16 entries, the same in every switch; SL n on VL n if None.
+
+    Returns:
+        The verdict, with the first cycle found on the lowest VL that has one.
+    """
+    forwarding = forwarding or forwarding_of(routes)
+    lanes = _lanes(routes, forwarding, sl2vl)
+    vls = tuple(vl for vl in np.unique(lanes).tolist() if vl != DROP_VL)
+    pairs = pairs_of(routes.graph.channels)
+    dependencies = 0
+    cycle: tuple[str, ...] = ()
+    for vl in vls:
+        marked = mark_dependencies(forwarding, pairs, lanes, vl)
+        dependencies += int(np.count_nonzero(marked))
+        if not cycle:
+            channels = find_cycle(pairs, marked)
+            cycle = tuple(f"{routes.graph.channel_name(channel)} vl{vl}" for channel in channels)
+    return CreditLoops(cycle, dependencies, vls)
+
+
+def _lanes(routes: Routes, forwarding: Forwarding, sl2vl: Sequence[int] | None) -> Array:
+    """[targets, switches] uint8: VL of the path from each switch to each target."""
+    if routes.path_sl is None:
+        lanes = np.zeros(forwarding.onward.shape, np.uint8)
+    else:
+        lanes = np.ascontiguousarray(routes.path_sl[:, forwarding.lid].T)
+    if sl2vl is None:
+        return lanes
+    mapped: Array = np.array(sl2vl, np.uint8)[lanes]
+    return mapped

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forwarding tables turned round: for each destination LID, the channel that every switch sends it to.
+
+What the checks walk over. It is made from the tables alone, so it judges real clusters' tables as it judges
+our own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fabrictwin.jit import kernel
+from fabrictwin.subnet.graph import Array
+from fabrictwin.subnet.routes import Routes
+
+DELIVERED = -1
+DROPPED = -2
+
+
+class Forwarding(NamedTuple):
+    """The paths to every live HCA port.
+
+    Attributes:
+        lid: [targets] int32, the destinations' LIDs, grouped by delivering switch.
+        end: [targets] int32, their endpoint numbers.
+        at: [targets] int32, the switch that delivers.
+        onward: [targets, switches] int32, the channel to take; DELIVERED or DROPPED where there is none.
+        peer: [channels] int32, the switch at the far end.
+        sources: [switches] int64, live HCA ports.
+    """
+
+    lid: Array
+    end: Array
+    at: Array
+    onward: Array
+    peer: Array
+    sources: Array
+
+
+def forwarding_of(routes: Routes) -> Forwarding:
+    """Follows every table entry to its channel.
+
+    Args:
+        routes: Tables, from an engine or from elsewhere. Ports that lead nowhere, over a dead cable or to the
+            wrong HCA count as dropped.
+
+    Returns:
+        The forwarding of each LID of each live HCA port.
+    """
+    graph, targets = routes.graph, routes.lids.targets
+    every_at = np.repeat(np.arange(graph.switch_count, dtype=np.int32), np.diff(targets.first))
+    chosen = np.flatnonzero((targets.end >= 0) & (graph.end_alive[targets.end] != 0))
+    lid, at = targets.lid[chosen], every_at[chosen]
+    onward = _follow(graph.channels.alive, graph.channel_at, routes.lft, lid)
+    arrives = routes.lft[at, lid] == targets.port[chosen]
+    onward[np.arange(len(at)), at] = np.where(arrives, DELIVERED, DROPPED)
+    return Forwarding(lid, targets.end[chosen], at, onward, graph.channels.peer, graph.served)
+
+
+@kernel
+def _follow(alive: Array, channel_at: Array, lft: Array, lids: Array) -> Array:
+    onward = np.empty((len(lids), len(lft)), np.int32)
+    for switch in range(len(lft)):
+        for target in range(len(lids)):
+            channel = channel_at[switch, lft[switch, lids[target]]]
+            usable = channel >= 0 and alive[channel]
+            onward[target, switch] = channel if usable else DROPPED
+    return onward
