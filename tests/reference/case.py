@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the oracle simulates: a compiled scenario with its routes, in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fabrictwin.model.action import Action
+from fabrictwin.model.congestion import CongestionControl
+from fabrictwin.model.fabric import Fabric, PortRef
+from fabrictwin.model.hardware import HcaModel, SwitchModel
+from fabrictwin.model.program import Job
+from fabrictwin.model.qos import Qos
+
+ONE_VL = Qos(data_vls=1, sl2vl=(0,) * 16, vlarb_high=(), vlarb_low=((0, 64),), vl_high_limit=0)
+NO_CONTROL = CongestionControl()
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that the oracle needs.
+
+    Attributes:
+        fabric: Nodes and cables.
+        switches: Model of each switch, by node.
+        hcas: Model of each HCA, by node.
+        mtu_bytes: Largest payload.
+        jobs: The workload.
+        actions: The faults, in the order of their index.
+        lft: Output port by node and LID; 255 or absent: none.
+        lids: LID of each HCA port.
+        seed: Seed of every draw.
+        qos: VLs and their arbitration, the same on every port.
+        congestion_control: The setting of every switch and HCA.
+    """
+
+    fabric: Fabric
+    switches: Mapping[int, SwitchModel]
+    hcas: Mapping[int, HcaModel]
+    mtu_bytes: int
+    jobs: Sequence[Job]
+    lft: Mapping[int, Mapping[int, int]]
+    lids: Mapping[PortRef, int]
+    actions: Sequence[Action] = ()
+    seed: int = 1
+    qos: Qos = ONE_VL
+    congestion_control: CongestionControl = NO_CONTROL

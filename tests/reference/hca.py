@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An HCA: transmit rings, responses and receive side (infiniband.md sections 3, 9 and 10)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from fabrictwin.model.hardware import HcaModel
+from reference.drain import Drain
+from reference.events import Kind
+from reference.packet import CNP_BYTES, RESPONSE_BYTES, Arrival, Packet, PacketKind
+from reference.port import Port, Receiving
+from reference.queue_pair import Message, QueuePair, WaitingAnswer
+from reference.rate_control import RateControl
+from reference.vl_arbitration import VlArbiter
+from reference.world import World
+
+
+class Hca:
+    """One HCA."""
+
+    def __init__(self, world: World, node: int, model: HcaModel, queue_pairs: list[QueuePair]) -> None:
+        self.world = world
+        self.node = node
+        self.model = model
+        self.receiving = Receiving(
+            model.receive_buffer_bytes, model.credit_block_bytes, 0, model.fec_latency_ps, model.llr
+        )
+        self.queue_pairs = queue_pairs
+        self.ports: dict[int, Port] = {}
+        self.rings: dict[tuple[int, int], deque[QueuePair]] = {}
+        self.responses: dict[tuple[int, int], deque[QueuePair]] = {}
+        self.arbiters: dict[int, VlArbiter] = {}
+        self.drains: dict[int, Drain] = {}
+        self.receive_queue_ready = True
+        self.rate_control = RateControl(world, node, queue_pairs)
+        self.on_sent: Callable[[QueuePair, int], None] = lambda queue_pair, start_ps: None
+        self.on_received: Callable[[QueuePair], None] = lambda queue_pair: None
+
+    def prepare(self) -> None:
+        """Every port is cabled: sets the transmit side up."""
+        for number, port in self.ports.items():
+            for vl in range(self.world.data_vls):
+                self.rings[number, vl] = deque()
+                self.responses[number, vl] = deque()
+            self.arbiters[number] = self.world.new_arbiter()
+            self.drains[number] = Drain(port, self.model.drain_rate_bps)
+
+    def vl_of(self, sl: int) -> int:
+        return self.world.case.qos.sl2vl[sl]
+
+    # Posting
+
+    def post(self, queue_pair: QueuePair, size_bytes: int) -> None:
+        """Posts a message."""
+        now_ps = self.world.now_ps
+        message = queue_pair.post(size_bytes, now_ps)
+        if queue_pair.last_end_ps > now_ps:
+            self._posted(queue_pair, message.end)
+        else:
+            self._at(
+                now_ps + self.model.tx_latency_ps,
+                Kind.POSTED,
+                queue_pair.index,
+                lambda: self._posted(queue_pair, message.end),
+            )
+
+    def _at(self, time_ps: int, kind: Kind, argument: int, what: Callable[[], None]) -> None:
+        self.world.calendar.at(time_ps, self.node, kind, 0, argument, what)
+
+    def _posted(self, queue_pair: QueuePair, end: int) -> None:
+        queue_pair.requester.end = max(queue_pair.requester.end, end)
+        self._update(queue_pair)
+
+    # Transmit side
+
+    def _update(self, queue_pair: QueuePair) -> None:
+        """Puts a queue pair into its ring, or takes it out, and lets the port choose."""
+        ring = self.rings[queue_pair.src.number, self.vl_of(queue_pair.sl)]
+        if queue_pair.can_send and queue_pair not in ring:
+            ring.append(queue_pair)
+            self.choose(queue_pair.src)
+        elif not queue_pair.can_send and queue_pair in ring:
+            ring.remove(queue_pair)
+
+    def _candidate(self, port: Port, vl: int) -> Packet | None:
+        if self.responses[port.number, vl]:
+            return self._response(self.responses[port.number, vl][0])
+        if self.rings[port.number, vl]:
+            return self.rings[port.number, vl][0].next_data()
+        return None
+
+    def choose(self, port: Port) -> None:
+        """Starts a packet if the transmitter is free and one may go."""
+        if not port.up or port.free_ps > self.world.now_ps:
+            return
+        candidates = {vl: self._candidate(port, vl) for vl in range(self.world.data_vls)}
+        eligible = [
+            vl for vl, packet in candidates.items() if packet is not None and port.may_send(packet, vl)
+        ]
+        vl = self.arbiters[port.number].choose(eligible)
+        packet = None if vl is None else candidates[vl]
+        if vl is None or packet is None:
+            return
+        if packet.kind is PacketKind.DATA:
+            self._send_data(port, vl, packet)
+        else:
+            self.responses[port.number, vl].popleft().answer = None
+            port.transmit(packet, vl)
+        self.arbiters[port.number].sent(packet.wire_bytes)
+
+    def _send_data(self, port: Port, vl: int, packet: Packet) -> None:
+        queue_pair = self.rings[port.number, vl].popleft()
+        requester = queue_pair.requester
+        start_ps, end_ps = port.transmit(packet, vl)
+        queue_pair.retransmitted += packet.psn < requester.sent_end
+        requester.sent(start_ps)
+        queue_pair.last_end_ps = end_ps
+        self._set_ack_timer(queue_pair)
+        delay_ps = self.rate_control.delay_ps(queue_pair, end_ps - start_ps)
+        if delay_ps:
+            queue_pair.paused = True
+            self._at(end_ps + delay_ps, Kind.PACED, queue_pair.index, lambda: self._paced(queue_pair))
+        if queue_pair.can_send:
+            self.rings[port.number, vl].append(queue_pair)
+        self.on_sent(queue_pair, start_ps)
+
+    def _paced(self, queue_pair: QueuePair) -> None:
+        queue_pair.paused = False
+        self._update(queue_pair)
+
+    def drop_waiting(self, port: Port) -> None:
+        """The link is down: discards the responses that wait for it; queue pairs wait."""
+        for vl in range(self.world.data_vls):
+            for queue_pair in self.responses[port.number, vl]:
+                queue_pair.answer = None
+                port.counters["port_xmit_discards"] += 1
+            self.responses[port.number, vl].clear()
+
+    # Timers
+
+    def _set_ack_timer(self, queue_pair: QueuePair) -> None:
+        deadline_ps = queue_pair.requester.deadline_ps
+        if deadline_ps is not None and deadline_ps != queue_pair.ack_timer_ps:
+            queue_pair.ack_timer_ps = deadline_ps
+            self._at(
+                deadline_ps,
+                Kind.ACK_TIMER,
+                queue_pair.index,
+                lambda: self._ack_timeout(queue_pair, deadline_ps),
+            )
+
+    def _ack_timeout(self, queue_pair: QueuePair, deadline_ps: int) -> None:
+        if queue_pair.requester.deadline_ps == deadline_ps:
+            queue_pair.requester.timeout(self.world.now_ps)
+            self._set_ack_timer(queue_pair)
+            self._update(queue_pair)
+
+    def _rnr_over(self, queue_pair: QueuePair, until_ps: int) -> None:
+        if queue_pair.requester.rnr_until_ps == until_ps:
+            queue_pair.requester.rnr_over()
+            self._update(queue_pair)
+
+    # Receive side
+
+    def arrives_at(self, head_in_ps: int, tail_in_ps: int) -> int:
+        return tail_in_ps
+
+    def arrive(self, arrival: Arrival) -> None:
+        """The last byte is in."""
+        arrival.port.settle(arrival)
+        queue_pair = self.queue_pairs[arrival.packet.queue_pair]
+        if arrival.packet.kind is PacketKind.DATA:
+            self._data(arrival, queue_pair)
+        else:
+            arrival.free(self.world.now_ps)
+            self._answered(arrival.packet, queue_pair)
+
+    def _data(self, arrival: Arrival, queue_pair: QueuePair) -> None:
+        packet = arrival.packet
+        accepted, response = queue_pair.responder.receive(
+            packet.psn, packet.ack_req, packet.first, self.receive_queue_ready
+        )
+        message = queue_pair.message_of(packet.psn)
+        ends = accepted and packet.psn == message.end - 1
+        self.drains[arrival.port.number].take(
+            arrival, (lambda: self._complete(queue_pair, message)) if ends else None
+        )
+        if response is not None:
+            self._respond(queue_pair, PacketKind(response.answer), response.psn, packet.fecn)
+        elif packet.fecn:
+            self._respond(queue_pair, PacketKind.CNP, 0, True)
+
+    def _complete(self, queue_pair: QueuePair, message: Message) -> None:
+        in_memory_ps = self.world.now_ps + self.model.rx_latency_ps
+        message.in_memory_ps = in_memory_ps
+
+        def received() -> None:
+            queue_pair.completed += 1
+            self.on_received(queue_pair)
+
+        self._at(in_memory_ps, Kind.RECEIVED, queue_pair.index, received)
+
+    def _respond(self, queue_pair: QueuePair, kind: PacketKind, psn: int, becn: bool) -> None:
+        port, waiting = queue_pair.dst, queue_pair.answer
+        if waiting is None:
+            queue_pair.answer = WaitingAnswer(kind, psn, becn)
+            self.responses[port.number, self.vl_of(queue_pair.sl)].append(queue_pair)
+        else:
+            waiting.becn |= becn
+            if kind is not PacketKind.CNP:
+                waiting.kind, waiting.psn = kind, psn
+        self.choose(port)
+
+    def _response(self, queue_pair: QueuePair) -> Packet:
+        answer = queue_pair.answer
+        assert answer is not None
+        wire_bytes = CNP_BYTES if answer.kind is PacketKind.CNP else RESPONSE_BYTES
+        return Packet(
+            answer.kind,
+            queue_pair.index,
+            answer.psn,
+            wire_bytes,
+            queue_pair.sl,
+            queue_pair.slid,
+            becn=answer.becn,
+        )
+
+    def _answered(self, packet: Packet, queue_pair: QueuePair) -> None:
+        requester, now_ps = queue_pair.requester, self.world.now_ps
+        if packet.becn:
+            self.rate_control.becn(queue_pair)
+        if packet.kind is PacketKind.ACK:
+            requester.acknowledge(packet.psn, now_ps)
+        elif packet.kind is PacketKind.NAK:
+            requester.nak(packet.psn, now_ps)
+        elif packet.kind is PacketKind.RNR_NAK:
+            requester.rnr_nak(packet.psn, now_ps)
+            until_ps = requester.rnr_until_ps
+            if until_ps is not None:
+                self._at(
+                    until_ps, Kind.RNR_TIMER, queue_pair.index, lambda: self._rnr_over(queue_pair, until_ps)
+                )
+        self._set_ack_timer(queue_pair)
+        self._update(queue_pair)
