@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of
+from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of, start_search
 from fabrictwin.subnet.forwarding import Forwarding, forwarding_of
 from fabrictwin.subnet.graph import Array
 from fabrictwin.subnet.routes import Routes
@@ -70,7 +70,7 @@ def check_credit_loops(
         marked = mark_dependencies(forwarding, pairs, lanes, vl)
         dependencies += int(np.count_nonzero(marked))
         if not cycle:
-            channels = find_cycle(pairs, marked)
+            channels = find_cycle(pairs, marked, start_search(pairs))
             cycle = tuple(f"{routes.graph.channel_name(channel)} vl{vl}" for channel in channels)
     return CreditLoops(cycle, dependencies, vls)
 

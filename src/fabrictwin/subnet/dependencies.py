@@ -71,46 +71,106 @@ def _mark_path(
         channel = following
 
 
+class Search(NamedTuple):
+    """A depth-first search for cycles that can go on after the graph has lost some of its pairs.
+
+    Attributes:
+        cursor: [channels] int64, next pair of a channel to look at; at its first pair until the channel is
+            visited.
+        depth_of: [channels] int32, place on the stack; -1 off it.
+        stack: [channels] int32, channels of the path that is being followed.
+        size: [1] int64, channels on the stack.
+        root: [1] int64, next channel to start from.
+    """
+
+    cursor: Array
+    depth_of: Array
+    stack: Array
+    size: Array
+    root: Array
+
+
+def start_search(pairs: Pairs) -> Search:
+    """A search that has not begun."""
+    channels = len(pairs.begin)
+    return Search(
+        pairs.first[:-1].copy(),
+        np.full(channels, -1, np.int32),
+        np.empty(channels, np.int32),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
 @kernel
-def find_cycle(pairs: Pairs, marked: Array) -> Array:
-    """A cycle of channels, found depth first from the lowest channel; empty if there is none.
+def find_cycle(pairs: Pairs, weight: Array, search: Search) -> Array:
+    """The next cycle of channels, depth first from the lowest channel.
 
     Args:
         pairs: Numbers of the pairs.
-        marked: [pairs], nonzero where the second channel depends on the first.
+        weight: [pairs], nonzero where the second channel depends on the first.
+        search: Where the search stands. The cycle's channels stay on its stack.
 
     Returns:
-        Channels in the order of the cycle.
+        Channels in the order of the cycle; empty if there is none (left).
     """
-    channels = len(pairs.begin)
-    cursor = pairs.first[:-1].copy()
-    depth_of = np.full(channels, -1, np.int32)
-    stack = np.empty(channels, np.int32)
-    for root in range(channels):
-        depth = 0
-        if cursor[root] == pairs.first[root]:
-            stack[0], depth_of[root], depth = root, 0, 1
-        while depth > 0:
-            channel = stack[depth - 1]
-            pair = _next_marked(pairs, marked, channel, cursor)
-            if pair < 0:
-                depth_of[channel] = -1
-                depth -= 1
-                continue
-            following = np.int32(pair - pairs.first[channel] + pairs.begin[channel])
-            if depth_of[following] >= 0:
-                return stack[depth_of[following] : depth].copy()
-            if cursor[following] == pairs.first[following]:
-                stack[depth], depth_of[following] = following, depth
-                depth += 1
-    return stack[:0].copy()
+    while True:
+        if search.size[0] == 0 and not _take_root(pairs, search):
+            return search.stack[:0].copy()
+        channel = search.stack[search.size[0] - 1]
+        pair = _next_pair(pairs, weight, channel, search.cursor)
+        if pair < 0:
+            search.depth_of[channel] = -1
+            search.size[0] -= 1
+            continue
+        following = pair - pairs.first[channel] + pairs.begin[channel]
+        if search.depth_of[following] >= 0:
+            return search.stack[search.depth_of[following] : search.size[0]].copy()
+        if search.cursor[following] == pairs.first[following]:
+            _push(search, following)
+
+
+@kernel
+def drop_broken(pairs: Pairs, weight: Array, search: Search) -> None:
+    """Takes the part of the stack back that hangs on pairs whose weight is gone; its channels count as
+    unvisited."""
+    kept = min(1, search.size[0])
+    while kept < search.size[0]:
+        channel, following = search.stack[kept - 1], search.stack[kept]
+        if weight[pairs.first[channel] + following - pairs.begin[channel]] == 0:
+            break
+        kept += 1
+    for i in range(kept, search.size[0]):
+        channel = search.stack[i]
+        search.depth_of[channel] = -1
+        search.cursor[channel] = pairs.first[channel]
+    search.size[0] = kept
 
 
 @inline_kernel
-def _next_marked(pairs: Pairs, marked: Array, channel: int, cursor: Array) -> int:
-    """Moves a channel's cursor past its next marked pair; -1 when there is none left."""
+def _push(search: Search, channel: int) -> None:
+    search.depth_of[channel] = search.size[0]
+    search.stack[search.size[0]] = channel
+    search.size[0] += 1
+
+
+@inline_kernel
+def _take_root(pairs: Pairs, search: Search) -> bool:
+    """Puts the next unvisited channel on the empty stack; False when there is none."""
+    while search.root[0] < len(pairs.begin):
+        channel = search.root[0]
+        search.root[0] += 1
+        if search.cursor[channel] == pairs.first[channel]:
+            _push(search, channel)
+            return True
+    return False
+
+
+@inline_kernel
+def _next_pair(pairs: Pairs, weight: Array, channel: int, cursor: Array) -> int:
+    """Moves a channel's cursor past its next pair that has weight; -1 when there is none left."""
     while cursor[channel] < pairs.first[channel + 1]:
         cursor[channel] += 1
-        if marked[cursor[channel] - 1]:
+        if weight[cursor[channel] - 1]:
             return int(cursor[channel] - 1)
     return -1

@@ -11,6 +11,7 @@ from fabrictwin.model.fabric import Fabric
 from fabrictwin.subnet.graph import build_graph
 from fabrictwin.subnet.lids import assign_lids
 from fabrictwin.subnet.routes import Routes
+from fabrictwin.subnet.routing.dfsssp import route_dfsssp
 from fabrictwin.subnet.routing.explicit import route_explicit
 from fabrictwin.subnet.routing.ftree import route_ftree
 from fabrictwin.subnet.routing.min_hop import route_min_hop
@@ -41,6 +42,7 @@ ROUTING_ENGINES = {
         RoutingEngine("min_hop", route_min_hop, False, "shortest paths, LIDs spread evenly over the ports"),
         RoutingEngine("up_down", route_up_down, True, "up towards the roots, then down; never deadlocks"),
         RoutingEngine("ftree", route_ftree, True, "fat trees: d-mod-k, no contention for shift patterns"),
+        RoutingEngine("dfsssp", route_dfsssp, True, "shortest paths, layered on virtual lanes; any topology"),
         RoutingEngine("explicit", route_explicit, False, "the tables in the scenario, for experiments"),
     )
 }
