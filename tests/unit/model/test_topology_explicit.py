@@ -155,19 +155,14 @@ def test_explicit_huge_entry_is_shown_short() -> None:
     assert len(problems[0].message) < 300
 
 
+_TEXTS = ["hca", "switch", "a/1", "b/1", "b/2", "0x1"]
+_KEYS = ["hca", "switch", "guid", "rate", "length", "x"]
 _SCALARS = st.none() | st.booleans() | st.integers() | st.sampled_from(_TEXTS)
 _ENTRIES = st.recursive(
     _SCALARS,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["hca", "switch", "guid", "rate", "length", "x"]), inner, max_size=3
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_KEYS), inner, max_size=3),
     max_leaves=6,
 )
-
-
 _LINKS = st.lists(st.sampled_from(["a/1", "b/1", "c/2"]), min_size=2, max_size=2)
 
 
