@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fabrictwin.errors import InputError
 from fabrictwin.model.ibnetdiscover.survey import Survey
 
-MAX_LINES = 1_000_000
+MAX_LINES = 600_000
 MAX_LINE_LENGTH = 2_000
 _SHOWN = 80
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.fabric import NodeKind
@@ -12,6 +13,7 @@ from fabrictwin.model.hardware.switch_model import MAX_SWITCH_PORTS
 from fabrictwin.model.topology.size import MAX_NODES
 
 MAX_PROBLEMS = 20
+MAX_WARNINGS = 10_000
 
 End = tuple[int, int]
 """A node's GUID and a port number."""
@@ -74,8 +76,9 @@ class Survey:
         self.problems: list[Problem] = []
 
     def warn(self, message: str, line: int = 0) -> None:
-        """Takes note of something odd."""
-        self.warnings.append(Problem(message, self.file, line))
+        """Takes note of something odd; the first ``MAX_WARNINGS`` are kept."""
+        if len(self.warnings) < MAX_WARNINGS:
+            self.warnings.append(Problem(message, self.file, line))
 
     def complain(self, message: str, line: int = 0) -> None:
         """Takes note of something wrong; gives up after ``MAX_PROBLEMS``.
@@ -116,6 +119,7 @@ class Survey:
             self.lids[port_guid] = lid
 
 
+@lru_cache(maxsize=256)
 def parse_rate(width: str, speed: str) -> int | None:
     """Effective rate of ``4x`` and ``HDR``; None for what the tool did not know (``??``, ``???``)."""
     lanes = int(width[:-1]) if width[:-1].isdecimal() else 0
