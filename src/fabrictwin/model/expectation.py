@@ -246,8 +246,14 @@ def _exact(value: Any, name: str) -> Any:
 
 def check_expectations(
     entries: Sequence[tuple[Section, Expectation]], fabric: Fabric, jobs: Sequence[Job]
-) -> tuple[Expectation, ...]:
-    """The expectations of a scenario; names of flows, jobs and ports that do not exist are noted."""
+) -> None:
+    """Notes the names of flows, jobs and ports that a scenario expects something of and does not have.
+
+    Args:
+        entries: What :func:`read_expectations` gave.
+        fabric: The fabric.
+        jobs: Every job of the scenario.
+    """
     names = {"flows": {flow.name for job in jobs for flow in job.flows}, "jobs": {job.name for job in jobs}}
     for section, expectation in entries:
         head = expectation.steps[0]
@@ -259,7 +265,6 @@ def check_expectations(
             section.refuse_name(head.name.removesuffix("s"), head.selector, names[head.name], "path")
         elif head.name == "ports":
             _check_port(head.selector, section, fabric)
-    return tuple(expectation for _, expectation in entries)
 
 
 def _check_port(selector: str, section: Section, fabric: Fabric) -> None:

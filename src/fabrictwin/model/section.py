@@ -99,6 +99,8 @@ class Section:
             return spec.model_validate(value)
         except ValidationError as error:
             for detail in error.errors(include_url=False):
+                if self.is_full:
+                    break
                 message, place = _explain(detail, spec)
                 self.refuse(message, *place)
             return None

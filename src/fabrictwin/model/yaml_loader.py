@@ -35,7 +35,8 @@ from fabrictwin.errors import InputError, Problem
 LARGEST_FILE_BYTES = 512 * 1024
 LARGEST_LINE_CHARACTERS = 16 * 1024
 LARGEST_DEPTH = 16
-LARGEST_NODE_COUNT = 40_000
+LARGEST_NODE_COUNT = 30_000
+"""Keys and values. Reading one takes up to 20 µs, and hostile input has to be refused within a second."""
 LARGEST_PROBLEM_COUNT = 20
 """Problems of form after which reading stops; a file with that many is not a scenario."""
 
@@ -192,9 +193,7 @@ class _Builder:
         raise _ReadingStopped
 
     def _node(self, event: Any, events: Iterator[Event], path: FieldPath) -> Any:
-        self._nodes += 1
-        if self._nodes > LARGEST_NODE_COUNT:
-            self._stop(event, path, f"more than {LARGEST_NODE_COUNT:,} values; use a generator or an import")
+        self._count(event, path)
         if len(path) > LARGEST_DEPTH:
             self._stop(event, path[:3], f"nested deeper than {LARGEST_DEPTH} levels")
         self.lines.setdefault(path, _line(event))
@@ -214,6 +213,13 @@ class _Builder:
         is_plain = event.implicit[0] and not event.style
         return resolve_scalar(event.value) if is_plain else event.value
 
+    def _count(self, event: Event, path: FieldPath) -> None:
+        self._nodes += 1
+        if self._nodes > LARGEST_NODE_COUNT:
+            self._stop(
+                event, path, f"more than {LARGEST_NODE_COUNT:,} keys and values; use a generator or an import"
+            )
+
     def _mapping(self, events: Iterator[Event], path: FieldPath) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         for event in events:
@@ -230,6 +236,7 @@ class _Builder:
         return mapping
 
     def _key(self, event: Any, path: FieldPath) -> str:
+        self._count(event, path)
         if not isinstance(event, ScalarEvent):
             self._stop(event, path, "a key must be a word, not a list, a mapping or an alias")
         if event.anchor or event.ctag:

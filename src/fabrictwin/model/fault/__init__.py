@@ -32,7 +32,7 @@ FAULTS: dict[str, FaultKind] = {
         RECEIVER_NOT_READY,
     )
 }
-MOST_ACTIONS = 200_000
+MOST_ACTIONS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def compile_faults(
         changes += [(index, change) for change in made or ()]
         if 2 * len(changes) > MOST_ACTIONS:
             section.refuse(f"the faults would change the fabric more than {MOST_ACTIONS:,} times")
-            break
+            return Faults()
     for later, earlier in find_overlaps(changes):
         section, spec = entries[later]
         section.refuse(f"overlaps with {entries[earlier][1].name!r}, which changes the same thing", "at")

@@ -11,7 +11,7 @@ from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, FaultSp
 from fabrictwin.model.lookup import find_cable
 from fabrictwin.model.quantities import Cable, TimePs
 
-MOST_FLAPS = 10_000
+MOST_FLAPS = 1_000
 
 
 class LinkFlapSpec(FaultSpec):

@@ -10,14 +10,14 @@ from pydantic import Field
 from fabrictwin.model.fabric import NodeKind
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, LastingFaultSpec, link_state_change
 from fabrictwin.model.lookup import find_node
-from fabrictwin.model.quantities import Name
+from fabrictwin.model.quantities import Wanted
 
 
 class SwitchDownSpec(LastingFaultSpec):
     """Keys of ``switch_down``."""
 
     kind: Literal["switch_down"]
-    switch: Annotated[Name, Field(description="the switch")]
+    switch: Annotated[str, Wanted("a switch, e.g. `spine0`"), Field(description="the switch")]
 
 
 def compile_switch_down(spec: SwitchDownSpec, context: FaultContext) -> list[Change] | None:

@@ -53,19 +53,26 @@ def compile_workload(entries: list[tuple[Section, JobSpec]], fabric: Fabric, see
         seed: Seed of the scenario.
     """
     jobs: list[Job] = []
-    flows = 0
+    if not _is_affordable(entries, len(fabric.hcas)):
+        return ()
     for section, spec in entries:
-        kind = WORKLOADS[spec.kind]
-        flows += kind.flows(spec, len(fabric.hcas))
-        if flows > MOST_FLOWS:
-            section.refuse(f"the workload would have {flows:,} flows or more; the most is {MOST_FLOWS:,}")
-            break
         if section.is_full:
             break
-        job = kind.compile(spec, JobContext(fabric, section, str(spec.name), seed))
+        job = WORKLOADS[spec.kind].compile(spec, JobContext(fabric, section, str(spec.name), seed))
         if job is not None:
             jobs.append(job)
     return tuple(jobs)
+
+
+def _is_affordable(entries: list[tuple[Section, JobSpec]], hcas: int) -> bool:
+    """Whether there are not too many flows, counted before any is made."""
+    flows = 0
+    for section, spec in entries:
+        flows += WORKLOADS[spec.kind].flows(spec, hcas)
+        if flows > MOST_FLOWS:
+            section.refuse(f"the workload would have {flows:,} flows or more; the most is {MOST_FLOWS:,}")
+            return False
+    return True
 
 
 def is_endless(job: Job) -> bool:
