@@ -69,6 +69,7 @@ class CreditReceiver:
         """A packet has come in and holds its blocks."""
         self.abr = (self.abr + blocks) % FIELD
         self.held += blocks
+        assert self.held <= self.cap, "a packet that does not fit"
 
     def free(self, blocks: int) -> None:
         """A packet has left the buffer."""
