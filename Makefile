@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every target does its own set-up; nothing but Python 3.11-3.13, pip, git and make is needed.
 
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
-	$$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
-	&& echo $$candidate && break; done)
+	$$candidate -c '$(SUPPORTED)' 2>/dev/null && echo $$candidate && break; done)
 BIN := .venv/bin
 STAMP := .venv/.installed
 BUILD := build
@@ -18,14 +18,15 @@ help: ## print this list
 setup: $(STAMP) ## install into .venv, once, and again when pyproject.toml has changed
 
 $(STAMP): pyproject.toml
-	@test -n "$(PYTHON)" || { echo "FabricTwin needs Python 3.11, 3.12 or 3.13; set PYTHON=/path/to/python3"; exit 1; }
+	@"$(PYTHON)" -c '$(SUPPORTED)' 2>/dev/null \
+	|| { echo "FabricTwin needs Python 3.11, 3.12 or 3.13; say where: make setup PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv --without-pip .venv
 	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(STAMP)
 
 demo: $(STAMP) ## import a fabric, route it, break a link under load, and show what happened
 	@mkdir -p $(BUILD)
-	$(BIN)/fabrictwin import ibnetdiscover $(SCENARIOS)/demo.ibnetdiscover -o $(BUILD)/imported.yaml
+	$(BIN)/fabrictwin import ibnetdiscover $(SCENARIOS)/hdr_fat_tree.ibnetdiscover -o $(BUILD)/imported.yaml
 	$(BIN)/fabrictwin routes $(SCENARIOS)/demo.yaml --check
 	$(BIN)/fabrictwin simulate $(SCENARIOS)/demo.yaml --json $(BUILD)/demo.json --report $(BUILD)/demo.html
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
-from fabrictwin.cli.main import VERBS
+from fabrictwin.cli.main import VERBS, load_verb
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = Path(sys.executable).with_name("fabrictwin")
@@ -21,11 +23,22 @@ def _help(*verb: str) -> str:
     return run.stdout
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_verb_help_has_usage_and_an_example(verb: str) -> None:
-    text = _help(verb)
-    assert f"fabrictwin {verb}" in text
-    assert "Example" in text
+def _commands() -> Iterator[tuple[str, ...]]:
+    """Every verb, and every sub-verb of those that have some."""
+    for name in VERBS:
+        target = load_verb(name)
+        if isinstance(target, typer.Typer):
+            yield from ((name, command.name or "") for command in target.registered_commands)
+        else:
+            yield (name,)
+
+
+@pytest.mark.parametrize("command", list(_commands()), ids=" ".join)
+def test_command_help_has_usage_and_an_example(command: tuple[str, ...]) -> None:
+    text = _help(*command)
+    name = " ".join(["fabrictwin", *command])
+    assert f"Usage: {name} " in text
+    assert f"Example: {name} " in text
 
 
 @pytest.mark.parametrize("verb", VERBS)

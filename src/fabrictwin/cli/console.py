@@ -7,7 +7,7 @@ Colour and other control characters appear only on a terminal; a pipe gets plain
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +16,8 @@ from fabrictwin.errors import Problem
 
 PIPE_WIDTH = 140
 """Columns of a table in a pipe, where there is no terminal to ask."""
+
+WARNINGS_SHOWN = 20
 
 
 def output() -> Console:
@@ -42,6 +44,16 @@ def print_problems(problems: Iterable[Problem]) -> None:
         console.print(line, soft_wrap=True)
     if len(shown) > 1:
         console.print(Text(f"{len(shown)} errors", style="bold"))
+
+
+def print_warnings(warnings: Sequence[Problem]) -> None:
+    """Writes what was odd in an input, and how it was taken, to standard error."""
+    console = diagnostics()
+    for warning in warnings[:WARNINGS_SHOWN]:
+        line = Text.assemble(("warning: ", "yellow"), printable(str(warning)))
+        console.print(line, soft_wrap=True)
+    if len(warnings) > WARNINGS_SHOWN:
+        console.print(f"and {len(warnings) - WARNINGS_SHOWN:,} more warnings")
 
 
 def print_failure(error: Exception) -> None:

@@ -71,27 +71,32 @@ def _overview() -> typer.Typer:
     return app
 
 
-def _load(name: str) -> typer.Typer:
+def load_verb(name: str) -> Callable[..., None] | typer.Typer:
+    """The function of a verb, or its typer application; imports its module."""
     verb = VERBS[name]
     target: Callable[..., None] | typer.Typer = getattr(
         import_module(f"fabrictwin.cli.{verb.module}"), verb.attribute
     )
+    return target
+
+
+def _verb_application(name: str) -> typer.Typer:
+    target = load_verb(name)
     app = _application()
+    app.callback()(lambda: None)
     if isinstance(target, typer.Typer):
-        app.add_typer(target)
+        app.add_typer(target, name=name)
     else:
-        app.command()(target)
+        app.command(name)(target)
     return app
 
 
 def _dispatch(arguments: Sequence[str]) -> None:
     name = arguments[0] if arguments else ""
-    if name in VERBS:
-        _load(name)(args=list(arguments[1:]), prog_name=f"{PROGRAM} {name}")
-    elif name and not name.startswith("-"):
+    if name and not name.startswith("-") and name not in VERBS:
         raise InputError.of(f"{name!r} is not a verb of {PROGRAM}{nearest(name, VERBS)}")
-    else:
-        _overview()(args=list(arguments), prog_name=PROGRAM)
+    app = _verb_application(name) if name in VERBS else _overview()
+    app(args=list(arguments), prog_name=PROGRAM)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -121,3 +126,7 @@ def main() -> None:
     """The installed command."""
     signal.signal(signal.SIGINT, lambda *_: sys.exit(EXIT_INTERRUPTED))
     sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

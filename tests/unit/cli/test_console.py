@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabrictwin.cli.console import print_problems, printable
+from fabrictwin.cli.console import print_problems, print_warnings, printable
 from fabrictwin.errors import Problem
 
 
@@ -30,3 +30,11 @@ def test_problems_several_go_to_standard_error_with_their_number(capsys: pytest.
 def test_problem_alone_has_no_count(capsys: pytest.CaptureFixture[str]) -> None:
     print_problems([Problem("[bold]not markup[/bold]")])
     assert capsys.readouterr().err == "error: [bold]not markup[/bold]\n"
+
+
+def test_warnings_beyond_twenty_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    print_warnings([Problem(f"odd {number}", "f", number + 1) for number in range(23)])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "warning: f:1: odd 0"
+    assert len(lines) == 21
+    assert lines[-1] == "and 3 more warnings"

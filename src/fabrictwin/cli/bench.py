@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``fabrictwin bench``: the project's own benchmark."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from fabrictwin.cli.bench_case import Case, run_case
+from fabrictwin.cli.bench_engine import engine_cases
+from fabrictwin.cli.bench_start import start_cases
+from fabrictwin.errors import InputError, nearest
+
+
+def bench(
+    case: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Measure this case alone.", show_default=False)
+    ] = None,
+) -> None:
+    """Measures speed, memory and start-up, and prints one JSON line a case, with goals and peers' figures.
+
+    Example: fabrictwin bench --case permutation-128
+
+    Engine and routing are measured in CPU time, starting up in wall time. Values are medians of three.
+    """
+    cases = _cases()
+    if case is None:
+        _run_apart(cases)
+        return
+    if case not in cases:
+        raise InputError.of(f"{case!r} is not a case{nearest(case, cases)}", field="--case")
+    sys.stdout.write(json.dumps(run_case(cases[case])) + "\n")
+
+
+def _cases() -> dict[str, Case]:
+    return {case.name: case for case in (*engine_cases(), *start_cases())}
+
+
+def _run_apart(names: Iterable[str]) -> None:
+    """Runs each case in a process of its own, so that none inherits the memory of another."""
+    for name in names:
+        command = [sys.executable, "-m", "fabrictwin.cli.main", "bench", "--case", name]
+        subprocess.run(command, check=True)

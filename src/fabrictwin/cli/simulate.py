@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``fabrictwin simulate``: runs a scenario and says what happened."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from fabrictwin.cli.console import diagnostics, output, printable
+from fabrictwin.cli.progress import fabric_progress
+from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, peak_rss_bytes, write_json
+from fabrictwin.cli.result_rows import Result
+from fabrictwin.cli.summary import print_summary
+from fabrictwin.engine.simulation import Simulation
+from fabrictwin.errors import InputError
+from fabrictwin.model.scenario import Scenario, load_scenario
+from fabrictwin.units import parse_time_ps
+
+EXIT_NO = 1
+
+
+def simulate(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML).", show_default=False)],
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Stop at this fabric time, e.g. 2ms.", show_default=False),
+    ] = None,
+    shards: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Split the fabric into N logical processes.")
+    ] = 1,
+    json: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the result here; - is standard output.", show_default=False),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="Write a page with charts here.", show_default=False),
+    ] = None,
+) -> None:
+    """Runs a scenario, packet by packet, and says what happened.
+
+    Example: fabrictwin simulate deploy/scenarios/demo.yaml --until 2ms --report demo.html
+
+    A deadlock is a result, not an error. Exit code 1: an expectation of the scenario is not met.
+    """
+    until_ps = _read_until(until)
+    check_writable(
+        [*([Path(json)] if json not in (None, STANDARD_OUTPUT) else []), *([report] if report else [])]
+    )
+    loaded = load_scenario(scenario)
+    simulation = Simulation(loaded, shards=shards)
+    started_s = time.perf_counter()
+    with fabric_progress(min(until_ps or loaded.duration_ps, loaded.duration_ps)) as observe:
+        simulation.run(until_ps, observe)
+    wall_s = time.perf_counter() - started_s
+    result = simulation.result() | {"wall_s": round(wall_s, 6), "peak_rss_bytes": peak_rss_bytes()}
+    if json is not None:
+        write_json(result, json)
+    if json != STANDARD_OUTPUT:
+        print_summary(output(), result)
+    if report is not None:
+        _write_report(report, simulation, loaded, result)
+    _judge(loaded, result)
+
+
+def _read_until(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return parse_time_ps(text)
+    except ValueError as error:
+        raise InputError.of(str(error), field="--until") from None
+
+
+def _write_report(target: Path, simulation: Simulation, scenario: Scenario, result: Result) -> None:
+    # Plotly is slow to import; only a report needs it.
+    from fabrictwin.cli.report.page import report_page
+
+    job_of = {flow.name: job.name for job in scenario.jobs for flow in job.flows}
+    flow_jobs = [job_of[flow["name"]] for flow in result["flows"]]
+    page = report_page(result, simulation.samples, simulation.message_latencies_ps, flow_jobs)
+    target.write_text(page, encoding="utf-8")
+    diagnostics().print(Text.assemble("wrote ", (printable(str(target)), "bold")), soft_wrap=True)
+
+
+def _judge(scenario: Scenario, result: Result) -> None:
+    """Ends with exit code 1 when the result is not what the scenario expects."""
+    failures = [text for expectation in scenario.expectations for text in expectation.failures(result)]
+    for failure in failures:
+        line = Text.assemble(("expectation not met: ", "bold red"), printable(failure))
+        diagnostics().print(line, soft_wrap=True)
+    if failures:
+        raise typer.Exit(EXIT_NO)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The installed command, run as people and scripts run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROGRAM = Path(sys.executable).with_name("fabrictwin")
+SCENARIO = """\
+version: 1
+name: three-hosts
+seed: 3
+duration: 1ms
+fabric:
+  technology: infiniband
+  topology: {generator: single_switch, hosts: 3}
+  switch_model: quantum2
+  hca_model: connectx7
+workload:
+  - {kind: incast, name: burst, senders: [h1, h2], receiver: h0, message: 64KiB, count: 2}
+"""
+BYTES = 2 * 2 * 64 * 1024
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "three-hosts.yaml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=REPOSITORY)
+
+
+def _result(*arguments: str | Path) -> dict[str, Any]:
+    run = _run("simulate", *arguments, "--json", "-")
+    assert run.returncode == 0, run.stderr
+    result: dict[str, Any] = json.loads(run.stdout)
+    return result
+
+
+def test_simulate_delivers_the_workload_and_exits_0(scenario: Path) -> None:
+    result = _result(scenario)
+    assert result["schema"] == "fabrictwin.result/1"
+    assert result["stopped"] == "idle"
+    assert sum(flow["bytes"] for flow in result["flows"]) == BYTES
+    assert result["wall_s"] > 0
+    assert result["peak_rss_bytes"] > 2**20
+
+
+def test_simulate_in_a_pipe_prints_a_plain_summary_and_no_progress(scenario: Path) -> None:
+    run = _run("simulate", scenario)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    assert "three-hosts (seed 3)" in run.stdout
+    assert all(character.isprintable() or character == "\n" for character in run.stdout)
+
+
+def test_simulate_shards_give_the_same_digest(scenario: Path) -> None:
+    assert _result(scenario)["digest"] == _result(scenario, "--shards", "3")["digest"]
+
+
+def test_simulate_until_stops_there(scenario: Path) -> None:
+    result = _result(scenario, "--until", "2us")
+    assert result["fabric_time_ns"] == 2_000
+    assert result["stopped"] == "duration"
+
+
+def test_simulate_writes_json_and_report(scenario: Path, tmp_path: Path) -> None:
+    run = _run("simulate", scenario, "--json", tmp_path / "r.json", "--report", tmp_path / "r.html")
+    assert run.returncode == 0, run.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["scenario"]["name"] == "three-hosts"
+    assert "How much data arrived" in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(("least", "code"), [("1Gb/s", 0), ("900Gb/s", 1)])
+def test_simulate_expectation_decides_between_0_and_1(scenario: Path, least: str, code: int) -> None:
+    scenario.write_text(SCENARIO + f"expect:\n  - {{path: 'flows[*].goodput_bps', min: {least}}}\n")
+    run = _run("simulate", scenario)
+    assert run.returncode == code, run.stderr
+    assert ("expectation not met" in run.stderr) == bool(code)
+
+
+def test_simulate_wrong_scenario_names_every_problem_and_exits_2(scenario: Path) -> None:
+    broken = SCENARIO.replace("seed: 3", "seeed: 3").replace("quantum2", "quantum22")
+    scenario.write_text(broken)
+    run = _run("simulate", scenario)
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert f"{scenario}:3:" in run.stderr
+    assert f"{scenario}:8:" in run.stderr
+    assert "did you mean 'quantum2'?" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--until", "2 parsecs"],
+        ["--shards", "0"],
+        ["--json", "/nowhere/at/all.json"],
+        ["--report", "/nowhere/at/all.html"],
+        ["--frobnicate"],
+    ],
+    ids=" ".join,
+)
+def test_simulate_wrong_argument_exits_2_before_running(scenario: Path, arguments: list[str]) -> None:
+    run = _run("simulate", scenario, *arguments)
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr != ""
+
+
+def test_simulate_missing_file_exits_2() -> None:
+    run = _run("simulate", "no-such-file.yaml")
+    assert run.returncode == 2
+    assert "no-such-file.yaml" in run.stderr
+
+
+def test_validate_good_and_bad_scenarios_exit_0_and_2(scenario: Path) -> None:
+    assert _run("validate", scenario).returncode == 0
+    scenario.write_text(SCENARIO.replace("h1, h2", "h1, h7"))
+    run = _run("validate", scenario)
+    assert run.returncode == 2
+    assert "h7" in run.stderr
+
+
+def test_bench_unknown_case_names_the_nearest_and_exits_2() -> None:
+    run = _run("bench", "--case", "permutation-129")
+    assert run.returncode == 2
+    assert "did you mean 'permutation-128'?" in run.stderr
+
+
+def test_bench_case_prints_one_json_line_with_goal_and_peers() -> None:
+    run = _run("bench", "--case", "cached-start")
+    assert run.returncode == 0, run.stderr
+    line = json.loads(run.stdout)
+    assert {"name", "value", "unit", "goal", "met", "peers"} <= line.keys()
+    assert line["name"] == "cached-start"
