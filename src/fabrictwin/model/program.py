@@ -63,6 +63,7 @@ class Flow:
         dst: Receiving HCA port.
         sl: Service level, 0-15.
         qps: Queue pairs that each message is split over.
+        management: Datagrams of queue pair 0 on VL15 instead of a reliable connection.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Flow:
     dst: PortRef
     sl: int = 0
     qps: int = 1
+    management: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Credit-based flow control of a link, per VL.
+
+**Models**: FCTBS, FCCL and ABR of 12 bits in credit blocks; flow-control packets (FCPs) that take link time, go ahead
+of data and arrive later; loss of blocks and of FCPs and the re-synchronisation by the next FCP.
+**Not**: FCPs that change nothing.
+**State**: ``PV`` (sender: fctbs, fccl, FCPs on their way; receiver: advertised, freed blocks that are due).
+**Behaviour**: the FCPs of a port are worked out late, when its transmitter is wanted or when the other end looks for
+credits. That is exact, because an FCP depends only on what has been freed and sent before it: whoever looks at a later
+time finds the same FCPs. An event is made only for a sender that waits.
+**Source**: docs/models/infiniband.md section 3; models.md section 1.4.
+**Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabrictwin.engine.codes import (
+    CREDIT_WINDOW,
+    FCP_BYTES,
+    NEVER,
+    REFRESH_BYTE_TIMES,
+    SEQUENCE_MASK,
+    EventKind,
+)
+from fabrictwin.engine.pools import give_cell, take_cell
+from fabrictwin.engine.queue import push_event
+from fabrictwin.engine.rng import Stream, draw_below
+from fabrictwin.engine.state import State
+from fabrictwin.jit import inline_kernel, kernel
+
+FCP_UPDATE, FCP_RESYNC, FCP_LOST, FCP_INIT = 0, 1, 2, 3
+"""Kinds of ``FCP_OUT`` records."""
+
+
+@inline_kernel
+def wire_time(length_bytes: int, fs_per_byte: int) -> int:
+    """Picoseconds that so many bytes take on a link, rounded up."""
+    return (length_bytes * fs_per_byte + 999) // 1000
+
+
+@inline_kernel
+def fits_credits(fccl: int, fctbs: int, blocks: int) -> bool:
+    """The send rule: ((FCCL - (FCTBS + n)) mod 4096) <= 2048."""
+    return (fccl - fctbs - blocks) & SEQUENCE_MASK <= CREDIT_WINDOW
+
+
+@inline_kernel
+def fcp_flight(s: State, p: int) -> int:
+    """Picoseconds from an FCP's start on a port to its use at the other end."""
+    port = s.port[p]
+    return wire_time(FCP_BYTES, port.fs_per_byte) + port.delay_ps
+
+
+@inline_kernel
+def schedule_credit(s: State, p: int, index: int, time_ps: int) -> None:
+    """Looks for credits of a PV at a time, unless it is going to look earlier anyway."""
+    pv = s.pv[index]
+    if time_ps < pv.credit_at_ps:
+        pv.credit_at_ps = time_ps
+        push_event(s, time_ps, s.port[p].node, EventKind.CREDIT, index, p)
+
+
+@inline_kernel
+def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
+    """Blocks of an input buffer become free: an FCP is due then."""
+    port = s.port[p]
+    vls = s.par[0].vls
+    pv = s.pv[p * vls + vl]
+    tail = pv.due_tail
+    if tail < 0:
+        cell = take_cell(s, time_ps, blocks)
+        pv.due_head = cell
+        pv.due_tail = cell
+        port.due_mask |= np.uint32(1) << np.uint32(vl)
+    elif s.cell[tail].time_ps < time_ps:
+        cell = take_cell(s, time_ps, blocks)
+        s.cell[tail].next = cell
+        pv.due_tail = cell
+    elif s.cell[tail].time_ps == time_ps:
+        s.cell[tail].value += blocks
+    else:
+        _insert_due(s, p * vls + vl, time_ps, blocks)
+    if time_ps < port.due_ps:
+        port.due_ps = time_ps
+    if pv.wanted:
+        pv.wanted = 0
+        at_ps = max(time_ps, port.tx_free_ps) + fcp_flight(s, p)
+        schedule_credit(s, port.peer, port.peer * vls + vl, at_ps)
+    if pv.eager:
+        push_event(s, time_ps, port.node, EventKind.FCP_DUE, p, p)
+
+
+@kernel
+def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
+    """Puts a cell where it belongs by time; the list has a later one."""
+    pv = s.pv[index]
+    before = -1
+    here = pv.due_head
+    while s.cell[here].time_ps < time_ps:
+        before = here
+        here = s.cell[here].next
+    if s.cell[here].time_ps == time_ps:
+        s.cell[here].value += blocks
+        return
+    cell = take_cell(s, time_ps, blocks)
+    s.cell[cell].next = here
+    if before < 0:
+        pv.due_head = cell
+    else:
+        s.cell[before].next = cell
+
+
+@inline_kernel
+def _fcp_start(s: State, p: int, index: int) -> int:
+    """When the next FCP of a PV could start, as far as is known."""
+    pv = s.pv[index]
+    start_ps = max(s.cell[pv.due_head].time_ps, s.port[p].tx_free_ps)
+    return max(start_ps, pv.last_fcp_ps + s.port[p].fcp_gap_ps)
+
+
+@inline_kernel
+def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
+    """Sends one FCP with all that is due on a VL."""
+    port = s.port[p]
+    vls = s.par[0].vls
+    pv = s.pv[p * vls + vl]
+    cell = pv.due_head
+    while cell >= 0 and s.cell[cell].time_ps <= start_ps:
+        pv.advertised = (pv.advertised + s.cell[cell].value) & SEQUENCE_MASK
+        following = s.cell[cell].next
+        give_cell(s, cell)
+        cell = following
+    pv.due_head = cell
+    if cell < 0:
+        pv.due_tail = -1
+        port.due_mask &= ~(np.uint32(1) << np.uint32(vl))
+    pv.last_fcp_ps = start_ps
+    port.tx_free_ps = start_ps + wire_time(FCP_BYTES, port.fs_per_byte)
+    port.fcp_sent += 1
+    arrival_ps = port.tx_free_ps + port.delay_ps
+    if s.par[0].trace:
+        _trace_fcp(s, p, vl, start_ps, pv.advertised)
+    if port.error_below > 0 and _is_hit(s, p):
+        _lose_fcp(s, p, vl, start_ps, arrival_ps)
+    elif port.remote:
+        send_out(s, arrival_ps, port.peer * vls + vl, pv.advertised, FCP_UPDATE)
+        if pv.lost_blocks > 0:
+            _resynchronise(s, p, vl, arrival_ps)
+    else:
+        append_fcp(s, port.peer * vls + vl, arrival_ps, pv.advertised)
+        if pv.lost_blocks > 0:
+            _resynchronise(s, p, vl, arrival_ps)
+
+
+@inline_kernel
+def append_fcp(s: State, index: int, arrival_ps: int, fccl: int) -> None:
+    """An FCP is on its way to the sender's side of a PV."""
+    pv = s.pv[index]
+    cell = take_cell(s, arrival_ps, fccl)
+    if pv.fcp_tail < 0:
+        pv.fcp_head = cell
+    else:
+        s.cell[pv.fcp_tail].next = cell
+    pv.fcp_tail = cell
+
+
+@inline_kernel
+def send_out(s: State, arrival_ps: int, index: int, value: int, kind: int) -> None:
+    """Hands an FCP to the bus."""
+    g = s.g[0]
+    record = s.out_fcp[g.out_fcps]
+    record.arrival_ps = arrival_ps
+    record.pv = index
+    record.value = value
+    record.kind = kind
+    g.out_fcps += 1
+
+
+@kernel
+def _trace_fcp(s: State, p: int, vl: int, start_ps: int, fccl: int) -> None:
+    g = s.g[0]
+    record = s.fcp_trace[g.traced_fcps]
+    record.start_ps = start_ps
+    record.port = p
+    record.vl = vl
+    record.fccl = fccl
+    g.traced_fcps += 1
+
+
+@kernel
+def _is_hit(s: State, p: int) -> bool:
+    port = s.port[p]
+    bits = draw_below(s.par[0].seed, Stream.FCP_ERROR, p, port.fcp_sent, 1 << 31)
+    return 2 * bits < port.error_below
+
+
+@kernel
+def _lose_fcp(s: State, p: int, vl: int, start_ps: int, arrival_ps: int) -> None:
+    """The FCP does not arrive; the next one is due when the refresh would be."""
+    port = s.port[p]
+    if port.remote:
+        send_out(s, arrival_ps, port.peer * s.par[0].vls + vl, 0, FCP_LOST)
+    else:
+        s.port[port.peer].symbol_errors += 1
+    free_blocks(s, p, vl, start_ps + refresh_time(s, p), 0)
+
+
+@kernel
+def _resynchronise(s: State, p: int, vl: int, arrival_ps: int) -> None:
+    """This FCP's FCTBS shows the other end which blocks were lost."""
+    port = s.port[p]
+    index = p * s.par[0].vls + vl
+    pv = s.pv[index]
+    peer_index = port.peer * s.par[0].vls + vl
+    if port.remote:
+        send_out(s, arrival_ps, peer_index, pv.lost_blocks, FCP_RESYNC)
+    else:
+        node = s.port[port.peer].node
+        push_event(s, arrival_ps, node, EventKind.RESYNC, peer_index, pv.lost_blocks)
+    pv.lost_blocks = 0
+    pv.eager = 0
+
+
+@inline_kernel
+def refresh_time(s: State, p: int) -> int:
+    """65 536 symbol times of a port."""
+    return wire_time(REFRESH_BYTE_TIMES, s.port[p].fs_per_byte)
+
+
+@inline_kernel
+def send_fcps(s: State, p: int, until_ps: int) -> None:
+    """Sends every FCP of a port that starts up to a time (which is not in the future)."""
+    port = s.port[p]
+    vls = s.par[0].vls
+    while port.due_mask != 0 and port.up:
+        best_vl = -1
+        best_start = NEVER
+        best_due = NEVER
+        next_due = NEVER
+        for vl in range(vls - 1):
+            if (port.due_mask >> np.uint32(vl)) & np.uint32(1) != 0:
+                due_ps = s.cell[s.pv[p * vls + vl].due_head].time_ps
+                start_ps = _fcp_start(s, p, p * vls + vl)
+                next_due = min(next_due, due_ps)
+                if start_ps < best_start or (start_ps == best_start and due_ps < best_due):
+                    best_vl = vl
+                    best_start = start_ps
+                    best_due = due_ps
+        if best_start > until_ps:
+            port.due_ps = next_due
+            return
+        _advertise(s, p, best_vl, best_start)
+    if port.due_mask == 0:
+        port.due_ps = NEVER
+
+
+@inline_kernel
+def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
+    """Takes the FCPs that have arrived at a sender."""
+    pv = s.pv[index]
+    while pv.fcp_head >= 0 and s.cell[pv.fcp_head].time_ps <= now_ps:
+        cell = pv.fcp_head
+        pv.fcp_head = s.cell[cell].next
+        if pv.fcp_head < 0:
+            pv.fcp_tail = -1
+        port = s.port[p]
+        arrival_ps = s.cell[cell].time_ps
+        survived = (
+            port.up_at_ps == 0
+            or arrival_ps <= port.down_at_ps
+            or arrival_ps - fcp_flight(s, p) >= port.up_at_ps
+        )
+        if survived:
+            pv.fccl = s.cell[cell].value
+        give_cell(s, cell)
+
+
+@inline_kernel
+def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
+    """Whether a packet of so many blocks may leave now; looks at the other end only if need be."""
+    pv = s.pv[index]
+    if fits_credits(pv.fccl, pv.fctbs, blocks):
+        return True
+    port = s.port[p]
+    if not port.remote:
+        peer = port.peer
+        if s.port[peer].due_ps < now_ps:
+            send_fcps(s, peer, now_ps - fcp_flight(s, peer))
+    hear_fcps(s, p, index, now_ps)
+    return fits_credits(pv.fccl, pv.fctbs, blocks)
+
+
+@inline_kernel
+def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
+    """A lower bound of when the next FCP for a PV arrives; NEVER: the other end will say (``wanted``)."""
+    pv = s.pv[index]
+    if pv.fcp_head >= 0:
+        return s.cell[pv.fcp_head].time_ps
+    port = s.port[p]
+    if port.remote:
+        return NEVER
+    peer = port.peer
+    peer_index = index + (peer - p) * s.par[0].vls
+    if s.pv[peer_index].due_head < 0 or not s.port[peer].up:
+        s.pv[peer_index].wanted = 1
+        return NEVER
+    return max(_fcp_start(s, peer, peer_index) + fcp_flight(s, peer), now_ps + 1)
+
+
+@inline_kernel
+def block_sender(s: State, p: int, index: int, now_ps: int, from_ps: int) -> None:
+    """The candidate of a PV waits for credits from a time on."""
+    pv = s.pv[index]
+    if not pv.blocked:
+        pv.blocked = 1
+        pv.blocked_at_ps = from_ps
+    at_ps = expect_credits(s, p, index, now_ps)
+    if at_ps < NEVER:
+        schedule_credit(s, p, index, at_ps)
+
+
+@inline_kernel
+def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
+    """The candidate of a PV has its credits."""
+    pv = s.pv[index]
+    pv.blocked = 0
+    if now_ps > pv.blocked_at_ps:
+        s.port[p].xmit_wait_ps += now_ps - pv.blocked_at_ps
+        pv.starved = 1
+
+
+@kernel
+def lose_blocks(s: State, p: int, vl: int, blocks: int) -> None:
+    """A data packet was lost behind a port: its blocks come back with the next FCP that the port sends."""
+    index = p * s.par[0].vls + vl
+    pv = s.pv[index]
+    pv.lost_blocks += blocks
+    pv.eager = 1
+    free_blocks(s, p, vl, max(pv.last_fcp_ps, 0) + refresh_time(s, p), 0)
+    plan_fcp(s, p, 0)
+
+
+@kernel
+def plan_fcp(s: State, p: int, now_ps: int) -> None:
+    """Makes an event for the next FCP of each VL that has lost blocks."""
+    vls = s.par[0].vls
+    for vl in range(vls - 1):
+        index = p * vls + vl
+        if s.pv[index].eager and s.pv[index].due_head >= 0:
+            start_ps = max(_fcp_start(s, p, index), now_ps)
+            push_event(s, start_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
+
+
+@kernel
+def on_fcp_due(s: State, p: int, now_ps: int) -> None:
+    """FCP_DUE: sends what can go and plans the next look."""
+    send_fcps(s, p, now_ps)
+    plan_fcp(s, p, now_ps)
+
+
+@kernel
+def init_link(s: State, p: int, now_ps: int) -> None:
+    """LINK_INIT: advertises what is free on every VL (Op = init)."""
+    port = s.port[p]
+    vls = s.par[0].vls
+    arrival_ps = now_ps + fcp_flight(s, p)
+    for vl in range(vls - 1):
+        advertised = s.pv[p * vls + vl].advertised
+        s.pv[p * vls + vl].last_fcp_ps = now_ps
+        peer_index = port.peer * vls + vl
+        if port.remote:
+            send_out(s, arrival_ps, peer_index, advertised, FCP_INIT)
+        else:
+            append_fcp(s, peer_index, arrival_ps, advertised)
+            schedule_credit(s, port.peer, peer_index, arrival_ps)
+
+
+@kernel
+def forget_due(s: State, p: int, vl: int, now_ps: int) -> int:
+    """Drops what is due up to now from a receiver's list; returns the blocks that become free later."""
+    pv = s.pv[p * s.par[0].vls + vl]
+    while pv.due_head >= 0 and s.cell[pv.due_head].time_ps <= now_ps:
+        cell = pv.due_head
+        pv.due_head = s.cell[cell].next
+        give_cell(s, cell)
+    if pv.due_head < 0:
+        pv.due_tail = -1
+        s.port[p].due_mask &= ~(np.uint32(1) << np.uint32(vl))
+    later = 0
+    cell = pv.due_head
+    while cell >= 0:
+        later += s.cell[cell].value
+        cell = s.cell[cell].next
+    return later

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers with a meaning that kernels use: event kinds in their order, packet kinds and flags, status codes."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class EventKind(IntEnum):
+    """What happens at a node. The value is the order among events of one node at one time."""
+
+    ACTION = 0
+    LINK_INIT = 1
+    RESYNC = 2
+    CREDIT = 3
+    PORT_FREE = 4
+    STORED = 5
+    ARRIVE = 6
+    DRAINED = 7
+    FCP_DUE = 8
+    POSTED = 9
+    PACED = 10
+    ACK_TIMER = 11
+    RNR_TIMER = 12
+    RECEIVED = 13
+    RANK = 14
+    CC_NOTIFY = 15
+    CC_TIMER = 16
+    CC_APPLY = 17
+    HOQ_TIMER = 18
+
+
+TIMERS = (
+    (1 << EventKind.ACTION)
+    | (1 << EventKind.ACK_TIMER)
+    | (1 << EventKind.CC_TIMER)
+    | (1 << EventKind.HOQ_TIMER)
+)
+"""Kinds that alone do not keep a fabric from being idle, as a bit set."""
+
+
+class PacketKind(IntEnum):
+    """What a packet is."""
+
+    DATA = 0
+    ACK = 1
+    NAK = 2
+    RNR_NAK = 3
+    CNP = 4
+    MANAGEMENT = 5
+
+
+class Flag(IntEnum):
+    """Bits of ``Packet.flags``."""
+
+    FIRST = 1
+    LAST = 2
+    ACK_REQUEST = 4
+    FECN = 8
+    BECN = 16
+    CORRUPTED = 32
+
+
+class QpState(IntEnum):
+    """What a requester is doing."""
+
+    IDLE = 0
+    """Nothing to send."""
+    READY = 1
+    """Stands in the ring of its port and VL."""
+    PACED = 2
+    """Waits for the end of its injection-rate delay."""
+    RNR_WAIT = 3
+    """Waits for the RNR timer."""
+    ERROR = 4
+    """Retries exhausted."""
+
+
+class LogKind(IntEnum):
+    """What an entry of the event log says."""
+
+    LINK_DOWN = 0
+    LINK_UP = 1
+    LINK_RATE = 2
+    LINK_ERROR = 3
+    DRAIN_RATE = 4
+    RECEIVE_QUEUE = 5
+    LFT_WRITE = 6
+    QP_ERROR = 7
+    VL_STALLED = 8
+
+
+class Status(IntEnum):
+    """Why :func:`fabrictwin.engine.loop.run` came back."""
+
+    REACHED = 0
+    """Every event before the horizon is done."""
+    GROW = 1
+    """A pool is nearly full: enlarge it and call again."""
+
+
+NEVER = (1 << 62) - 1
+"""A time that does not come."""
+
+DROP_PORT = 255
+"""LFT entry: discard."""
+
+SEQUENCE_MASK = 4095
+"""FCTBS, FCCL and ABR have 12 bits."""
+
+CREDIT_WINDOW = 2048
+"""At most this many blocks can be advertised ahead."""
+
+DATA_OVERHEAD_BYTES = 26
+"""LRH 8 + BTH 12 + ICRC 4 + VCRC 2."""
+
+ACK_BYTES = 30
+"""A response: the overhead and an AETH of 4."""
+
+CNP_BYTES = 42
+"""A congestion notification packet: the overhead and 16 reserved bytes."""
+
+FCP_BYTES = 8
+"""A flow-control packet of 6 bytes and its delimiters."""
+
+REFRESH_BYTE_TIMES = 65_536 * 4
+"""65 536 symbol times of one lane, in byte times of a 4x port."""
+
+LLR_TRIES = 8
+"""Hits in a row after which link-level retry gives up."""
+
+STALL_FACTOR = 8
+"""A stalled VL discards for this many head-of-queue lifetimes."""

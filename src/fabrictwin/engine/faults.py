@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions at a node: links that go down, come up or change, slow receivers, forwarding-table writes.
+
+**Models**: docs/models/infiniband.md sections 7 and 8.
+**Events in**: ACTION, LINK_INIT, RESYNC. **Out**: LINK_INIT, PORT_FREE.
+**Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V12, V16).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabrictwin.engine.cbfc import forget_due, free_blocks, give_cell, send_fcps
+from fabrictwin.engine.codes import NEVER, SEQUENCE_MASK, EventKind, LogKind
+from fabrictwin.engine.hca import set_drain_rate
+from fabrictwin.engine.link import discard_packet
+from fabrictwin.engine.pools import give_packet, write_log
+from fabrictwin.engine.queue import push_event
+from fabrictwin.engine.state import State
+from fabrictwin.engine.switch import discard_waiting, pop_fifo
+from fabrictwin.jit import kernel
+from fabrictwin.model.action import ActionKind
+
+LFT_WRITE = 100
+"""Kind of an ``ACTION`` record that writes a block of a forwarding table."""
+
+
+@kernel
+def _flush_fifo(s: State, p: int, vl: int, now_ps: int) -> None:
+    """Discards responses of an HCA, or VL15 packets, that wait at a port."""
+    index = p * s.par[0].vls + vl
+    while s.pv[index].fifo_head >= 0:
+        packet_index = pop_fifo(s, index)
+        packet = s.packet[packet_index]
+        s.port[p].xmit_discards += 1
+        if packet.port >= 0:
+            discard_packet(s, packet_index, now_ps)
+        else:
+            s.responder[packet.qp].response = -1
+            give_packet(s, packet_index)
+
+
+@kernel
+def _link_down(s: State, p: int, now_ps: int) -> None:
+    port = s.port[p]
+    send_fcps(s, p, now_ps)
+    port.up = 0
+    port.down_at_ps = now_ps
+    port.downed += 1
+    vls = s.par[0].vls
+    for vl in range(vls):
+        pv = s.pv[p * vls + vl]
+        _flush_fifo(s, p, vl, now_ps)
+        if not port.is_hca and vl < vls - 1:
+            discard_waiting(s, p, vl, now_ps)
+        while pv.fcp_head >= 0:
+            cell = pv.fcp_head
+            pv.fcp_head = s.cell[cell].next
+            give_cell(s, cell)
+        pv.fcp_tail = -1
+        pv.blocked = 0
+        pv.credit_at_ps = NEVER
+        if port.is_hca and pv.ring_head < 0:
+            port.vl_mask &= ~(np.uint32(1) << np.uint32(vl))
+
+
+@kernel
+def _link_up(s: State, p: int, now_ps: int) -> None:
+    port = s.port[p]
+    vls = s.par[0].vls
+    port.up = 1
+    port.up_at_ps = now_ps
+    port.tx_free_ps = now_ps
+    port.last_tail_ps = 0
+    for vl in range(vls - 1):
+        pv = s.pv[p * vls + vl]
+        pv.fctbs = 0
+        pv.fccl = 0
+        pv.lost_blocks = 0
+        pv.eager = 0
+        pv.wanted = 0
+        later = forget_due(s, p, vl, now_ps)
+        pv.advertised = (pv.cap - pv.held_blocks - later) & SEQUENCE_MASK
+    push_event(s, now_ps, port.node, EventKind.LINK_INIT, p, p)
+
+
+@kernel
+def _log_kind(kind: int, value: int) -> int:
+    if kind == ActionKind.LINK_STATE:
+        return np.int64(LogKind.LINK_UP) if value else np.int64(LogKind.LINK_DOWN)
+    if kind == ActionKind.LINK_RATE:
+        return np.int64(LogKind.LINK_RATE)
+    if kind == ActionKind.LINK_ERROR:
+        return np.int64(LogKind.LINK_ERROR)
+    if kind == ActionKind.DRAIN_RATE:
+        return np.int64(LogKind.DRAIN_RATE)
+    if kind == ActionKind.RECEIVE_QUEUE:
+        return np.int64(LogKind.RECEIVE_QUEUE)
+    return np.int64(LogKind.LFT_WRITE)
+
+
+@kernel
+def on_action(s: State, a: int, now_ps: int) -> None:
+    """ACTION: makes one change at one node."""
+    action = s.action[a]
+    p = np.int64(action.port)
+    if action.kind == LFT_WRITE:
+        first = action.value * 64
+        row = s.node[action.node].switch * s.par[0].lids
+        for i in range(min(64, s.par[0].lids - first)):
+            s.lft[row + first + i] = s.lft_blocks[action.block * 64 + i]
+    elif action.kind == ActionKind.LINK_STATE:
+        if action.value == 0 and s.port[p].up:
+            _link_down(s, p, now_ps)
+        elif action.value == 1 and not s.port[p].up:
+            _link_up(s, p, now_ps)
+    elif action.kind == ActionKind.LINK_RATE:
+        send_fcps(s, p, now_ps)
+        s.port[p].fs_per_byte = action.value
+    elif action.kind == ActionKind.LINK_ERROR:
+        send_fcps(s, p, now_ps)
+        s.port[p].error_below = action.value
+    elif action.kind == ActionKind.DRAIN_RATE:
+        set_drain_rate(s, p, action.value, now_ps)
+    elif action.kind == ActionKind.RECEIVE_QUEUE:
+        s.port[p].receives = action.value
+    write_log(s, now_ps, action.node, _log_kind(action.kind, action.value), p, action.value)
+
+
+@kernel
+def on_resync(s: State, index: int, blocks: int, now_ps: int) -> None:
+    """RESYNC: ABR := FCTBS; the blocks of lost packets are free."""
+    vls = s.par[0].vls
+    p = index // vls
+    if s.port[p].up:
+        free_blocks(s, p, index - p * vls, now_ps, blocks)

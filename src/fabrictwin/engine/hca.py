@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An HCA's port: which queue pair sends next, and what comes in.
+
+**Models**: docs/models/infiniband.md sections 3 (receive buffer) and 9.
+**State**: the ring of queue pairs and the FIFO of responses of a PV; ``PORT.drain_*``.
+**Events in**: ARRIVE, DRAINED. **Out**: DRAINED, PACED; the port to serve is returned.
+**Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V01, V10, V40).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabrictwin.engine.cbfc import free_blocks, wire_time
+from fabrictwin.engine.cc.ib_cca import injection_delay
+from fabrictwin.engine.codes import EventKind, PacketKind, QpState
+from fabrictwin.engine.link import receive_packet
+from fabrictwin.engine.pools import give_packet
+from fabrictwin.engine.queue import push_event
+from fabrictwin.engine.state import State
+from fabrictwin.engine.switch import NOBODY, pop_fifo
+from fabrictwin.engine.transport import (
+    advance_requester,
+    build_data,
+    can_send,
+    join_ring,
+    on_data,
+    on_response,
+)
+from fabrictwin.jit import inline_kernel, kernel
+
+AT_LINE_RATE = -1
+
+
+@inline_kernel
+def _after_packet(s: State, qp: int, start_ps: int, ser_ps: int) -> None:
+    """Where a queue pair stands after its packet: in the ring again, paced, or idle."""
+    requester = s.requester[qp]
+    requester.last_end_ps = start_ps + ser_ps
+    if s.par[0].cc_on:
+        delay_ps = injection_delay(s, requester.cc, ser_ps)
+        requester.allowed_ps = start_ps + ser_ps + delay_ps
+        requester.limited_ps += delay_ps
+        if delay_ps > 0 and can_send(s, qp):
+            requester.state = QpState.PACED
+            node = s.port[requester.port].node
+            push_event(s, requester.allowed_ps, node, EventKind.PACED, qp, qp)
+            return
+    if can_send(s, qp):
+        join_ring(s, qp)
+
+
+@inline_kernel
+def _take_data(s: State, p: int, index: int, now_ps: int) -> int:
+    pv = s.pv[index]
+    qp = np.int64(pv.ring_head)
+    requester = s.requester[qp]
+    pv.ring_head = requester.next
+    pv.ring_count -= 1
+    if pv.ring_head < 0:
+        pv.ring_tail = -1
+    requester.state = QpState.IDLE
+    packet_index = build_data(s, qp)
+    port = s.port[p]
+    start_ps = max(now_ps, port.tx_free_ps)
+    advance_requester(s, qp, start_ps, now_ps)
+    ser_ps = wire_time(s.packet[packet_index].wire, port.fs_per_byte)
+    _after_packet(s, qp, start_ps, ser_ps)
+    return packet_index
+
+
+@inline_kernel
+def take_from_hca(s: State, p: int, vl: int, now_ps: int) -> int:
+    """Removes the candidate of a VL: a response, else the next packet of the queue pair whose turn it is."""
+    index = p * s.par[0].vls + vl
+    pv = s.pv[index]
+    if pv.fifo_head >= 0:
+        packet_index = pop_fifo(s, index)
+        s.responder[s.packet[packet_index].qp].response = -1
+    else:
+        packet_index = _take_data(s, p, index, now_ps)
+    if pv.fifo_head < 0 and pv.ring_head < 0:
+        s.port[p].vl_mask &= ~(np.uint32(1) << np.uint32(vl))
+    return packet_index
+
+
+@kernel
+def _drain_next(s: State, p: int, now_ps: int) -> None:
+    """Starts to move the next packet to memory, if the HCA does that now."""
+    port = s.port[p]
+    if port.draining >= 0 or port.drain_head < 0 or port.drain_fs == 0:
+        return
+    index = port.drain_head
+    port.drain_head = s.packet[index].next
+    if port.drain_head < 0:
+        port.drain_tail = -1
+    port.draining = index
+    length = s.packet[index].wire
+    took_ps = 0 if port.drain_fs == AT_LINE_RATE else wire_time(length, port.drain_fs)
+    push_event(s, now_ps + took_ps, port.node, EventKind.DRAINED, p, p)
+
+
+@kernel
+def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
+    packet = s.packet[packet_index]
+    port = s.port[packet.port]
+    packet.next = -1
+    if port.drain_tail < 0:
+        port.drain_head = packet_index
+    else:
+        s.packet[port.drain_tail].next = packet_index
+    port.drain_tail = packet_index
+    s.pv[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
+    _drain_next(s, packet.port, now_ps)
+
+
+@kernel
+def on_drained(s: State, p: int, now_ps: int) -> int:
+    """DRAINED: a packet is in memory; returns the port to serve."""
+    port = s.port[p]
+    index = port.draining
+    port.draining = -1
+    packet = s.packet[index]
+    s.pv[p * s.par[0].vls + packet.vl].held_blocks -= packet.blocks
+    free_blocks(s, p, packet.vl, now_ps, packet.blocks)
+    served = on_data(s, index, now_ps)
+    give_packet(s, index)
+    _drain_next(s, p, now_ps)
+    return served
+
+
+@kernel
+def set_drain_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
+    """The HCA moves packets to memory at another rate from now on."""
+    s.port[p].drain_fs = fs_per_byte
+    _drain_next(s, p, now_ps)
+
+
+@inline_kernel
+def on_arrive_hca(s: State, packet_index: int, now_ps: int) -> int:
+    """ARRIVE at an HCA; returns the port to serve."""
+    if not receive_packet(s, packet_index, now_ps):
+        return NOBODY
+    packet = s.packet[packet_index]
+    p = np.int64(packet.port)
+    kind = packet.kind
+    port = s.port[p]
+    data = kind == PacketKind.DATA
+    if data and (port.drain_fs != AT_LINE_RATE or port.drain_head >= 0 or port.draining >= 0):
+        _drain_later(s, packet_index, now_ps)
+        return NOBODY
+    if kind != PacketKind.MANAGEMENT:
+        free_blocks(s, p, packet.vl, now_ps, packet.blocks)
+    served = NOBODY
+    if data or kind == PacketKind.MANAGEMENT:
+        served = on_data(s, packet_index, now_ps)
+    else:
+        served = on_response(s, packet_index, now_ps)
+    give_packet(s, packet_index)
+    return served

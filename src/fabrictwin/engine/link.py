@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Putting a packet on a link: serialisation, propagation, FEC jitter, symbol errors, link-level retry.
+
+**Models**: docs/models/infiniband.md sections 2 and 7.
+**State**: ``PORT.tx_free_ps``, ``PV.fctbs``; the packet's times.
+**Events out**: ARRIVE at the other end, when the header has passed a switch's pipeline or the last byte is in an HCA.
+**Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V01, V03, V04, V07, V12).
+"""
+
+from __future__ import annotations
+
+from fabrictwin.engine.cbfc import free_blocks, lose_blocks, wire_time
+from fabrictwin.engine.codes import LLR_TRIES, SEQUENCE_MASK, EventKind, Flag
+from fabrictwin.engine.pools import give_packet
+from fabrictwin.engine.queue import push_event
+from fabrictwin.engine.rng import Stream, draw_below
+from fabrictwin.engine.state import State
+from fabrictwin.jit import inline_kernel, kernel
+
+
+@inline_kernel
+def blocks_of(wire: int, credit_block: int) -> int:
+    """Credit blocks that a packet takes in a buffer."""
+    return (wire + credit_block - 1) // credit_block
+
+
+@inline_kernel
+def release_input(s: State, index: int, time_ps: int) -> None:
+    """The buffer that a packet stands in is free from a time on."""
+    packet = s.packet[index]
+    vls = s.par[0].vls
+    s.pv[packet.port * vls + packet.vl].held_blocks -= packet.blocks
+    if packet.vl < vls - 1:
+        free_blocks(s, packet.port, packet.vl, time_ps, packet.blocks)
+
+
+@inline_kernel
+def discard_packet(s: State, index: int, time_ps: int) -> None:
+    """Drops a packet that stands in a switch."""
+    release_input(s, index, time_ps)
+    give_packet(s, index)
+
+
+@kernel
+def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
+    """Draws symbol errors for a packet; returns the delay that link-level retry costs, or marks it corrupted."""
+    port = s.port[p]
+    packet = s.packet[index]
+    tries = LLR_TRIES if port.llr else 1
+    for attempt in range(tries):
+        bits = draw_below(s.par[0].seed, Stream.PACKET_ERROR, p, port.xmit_pkts * 8 + attempt, 1 << 31)
+        if 2 * bits >= port.error_below:
+            return attempt * (ser_ps + 2 * port.delay_ps)
+        packet.hits += 1
+    packet.flags |= Flag.CORRUPTED
+    return (tries - 1) * (ser_ps + 2 * port.delay_ps)
+
+
+@kernel
+def _jitter(s: State, p: int, head_in_ps: int) -> int:
+    """Arrival with FEC jitter; packets of a link stay in order."""
+    port = s.port[p]
+    extra_ps = draw_below(s.par[0].seed, Stream.FEC_JITTER, p, port.xmit_pkts, port.jitter_ps)
+    return max(head_in_ps + extra_ps, port.last_tail_ps)
+
+
+@kernel
+def _trace_packet(s: State, p: int, index: int, vl: int) -> None:
+    g = s.g[0]
+    packet = s.packet[index]
+    record = s.trace[g.traced]
+    record.start_ps = packet.start_ps
+    record.psn = packet.psn
+    record.port = p
+    record.qp = packet.qp
+    record.wire = packet.wire
+    record.kind = packet.kind
+    record.flags = packet.flags
+    record.vl = vl
+    g.traced += 1
+
+
+@kernel
+def _copy_out(s: State, index: int) -> None:
+    """Hands a packet to the bus."""
+    g = s.g[0]
+    s.out_packet[g.out_packets] = s.packet[index]
+    g.out_packets += 1
+    give_packet(s, index)
+
+
+@inline_kernel
+def schedule_arrival(s: State, index: int) -> None:
+    """ARRIVE for a packet on its way to ``packet.port``."""
+    packet = s.packet[index]
+    q = packet.port
+    node_index = s.port[q].node
+    node = s.node[node_index]
+    if s.port[q].is_hca or node.stores:
+        at_ps = packet.tail_in_ps + node.forwarding_ps
+    else:
+        at_ps = packet.head_in_ps + node.forwarding_ps
+    push_event(s, at_ps, node_index, EventKind.ARRIVE, q, index)
+
+
+@inline_kernel
+def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
+    """Starts a chosen packet on a port; FCPs that go first have been sent."""
+    port = s.port[p]
+    packet = s.packet[index]
+    g = s.g[0]
+    vls = s.par[0].vls
+    ser_ps = wire_time(packet.wire, port.fs_per_byte)
+    start_ps = max(now_ps, port.tx_free_ps)
+    packet.start_ps = start_ps
+    if port.error_below > 0:
+        start_ps += _suffer_errors(s, p, index, ser_ps)
+    end_ps = start_ps + ser_ps
+    port.tx_free_ps = end_ps
+    if packet.port >= 0:
+        release_input(s, index, end_ps)
+    if s.par[0].trace:
+        _trace_packet(s, p, index, vl)
+    port.xmit_pkts += 1
+    port.xmit_bytes += packet.wire
+    g.packet_hops += 1
+    packet.blocks = blocks_of(packet.wire, port.peer_block)
+    pv = s.pv[p * vls + vl]
+    pv.sent += 1
+    pv.discards_in_row = 0
+    if vl < vls - 1:
+        pv.fctbs = (pv.fctbs + packet.blocks) & SEQUENCE_MASK
+        if packet.flags & Flag.CORRUPTED:
+            lose_blocks(s, p, vl, packet.blocks)
+    packet.vl = vl
+    packet.port = port.peer
+    packet.head_in_ps = start_ps + port.delay_ps
+    if port.jitter_ps > 0:
+        packet.head_in_ps = _jitter(s, p, packet.head_in_ps)
+        port.last_tail_ps = packet.head_in_ps + ser_ps
+    packet.tail_in_ps = packet.head_in_ps + ser_ps
+    if port.remote:
+        _copy_out(s, index)
+    else:
+        schedule_arrival(s, index)
+
+
+@inline_kernel
+def serve_later(s: State, p: int, time_ps: int) -> None:
+    """Makes sure that the port chooses a packet at a time, or earlier."""
+    port = s.port[p]
+    if time_ps < port.serve_at_ps:
+        port.serve_at_ps = time_ps
+        push_event(s, time_ps, port.node, EventKind.PORT_FREE, p, p)
+
+
+@inline_kernel
+def receive_packet(s: State, index: int, now_ps: int) -> bool:
+    """Counts a packet that arrives at a port; False: it is lost and gone."""
+    packet = s.packet[index]
+    q = packet.port
+    port = s.port[q]
+    if port.down_at_ps > packet.start_ps and packet.tail_in_ps > port.down_at_ps:
+        give_packet(s, index)
+        return False
+    if packet.hits > 0:
+        port.symbol_errors += packet.hits
+        if port.llr:
+            port.integrity_errors += packet.hits
+        packet.hits = 0
+    if packet.flags & Flag.CORRUPTED:
+        port.rcv_errors += 1
+        give_packet(s, index)
+        return False
+    port.rcv_pkts += 1
+    port.rcv_bytes += packet.wire
+    if packet.flags & Flag.FECN:
+        port.fecn_received += 1
+    if packet.flags & Flag.BECN:
+        port.becn_received += 1
+    return True
+
+

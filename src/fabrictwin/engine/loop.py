@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event loop: what happens next, at which node, and who handles it.
+
+The list of events below is the behaviour of the fabric. A handler returns the port that has to choose a packet now.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabrictwin.engine.cbfc import (
+    FCP_INIT,
+    FCP_LOST,
+    FCP_RESYNC,
+    append_fcp,
+    hear_fcps,
+    init_link,
+    on_fcp_due,
+    schedule_credit,
+    send_fcps,
+)
+from fabrictwin.engine.cc.ib_cca import on_cc_notify, on_cc_timer
+from fabrictwin.engine.codes import TIMERS, EventKind, Status
+from fabrictwin.engine.faults import on_action, on_resync
+from fabrictwin.engine.hca import on_arrive_hca, on_drained
+from fabrictwin.engine.link import schedule_arrival
+from fabrictwin.engine.pools import take_packet
+from fabrictwin.engine.port import on_credit, on_port_free, serve_port
+from fabrictwin.engine.queue import advance_bucket, push_event
+from fabrictwin.engine.rank import on_received, run_rank
+from fabrictwin.engine.state import State
+from fabrictwin.engine.switch import NOBODY, on_arrive_switch, on_hoq_timer, on_stored
+from fabrictwin.engine.transport import on_ack_timer, on_paced, on_posted, on_rnr_timer
+from fabrictwin.jit import inline_kernel, kernel
+
+RESERVE = 4096
+"""Records that every pool and log must have left before an event is handled."""
+
+_KIND_MASK = 31
+_ARGUMENT_MASK = (1 << 31) - 1
+
+
+@inline_kernel
+def _must_grow(s: State) -> bool:
+    g = s.g[0]
+    left = min(min(g.events_left, g.packets_left), min(g.cells_left, g.messages_left))
+    logs = min(
+        min(g.latency_size - g.latencies, g.mark_size - g.marks),
+        min(g.log_size - g.log, g.sorted_size - g.sorted_count),
+    )
+    out = min(g.out_packet_size - g.out_packets, g.out_fcp_size - g.out_fcps)
+    traces = min(g.trace_size - g.traced, g.fcp_trace_size - g.traced_fcps)
+    return min(min(left, logs), min(min(out, traces), g.heap_size - g.heap_count)) < RESERVE
+
+
+@kernel
+def _handle_seldom(s: State, kind: int, argument: int, data: int, now_ps: int) -> int:
+    if kind == EventKind.ACTION:
+        on_action(s, argument, now_ps)
+    elif kind == EventKind.LINK_INIT:
+        init_link(s, argument, now_ps)
+    elif kind == EventKind.RESYNC:
+        on_resync(s, argument, data, now_ps)
+    elif kind == EventKind.STORED:
+        return on_stored(s, data, now_ps)
+    elif kind == EventKind.DRAINED:
+        return on_drained(s, argument, now_ps)
+    elif kind == EventKind.FCP_DUE:
+        on_fcp_due(s, argument, now_ps)
+    elif kind == EventKind.POSTED:
+        return on_posted(s, argument, now_ps)
+    elif kind == EventKind.ACK_TIMER:
+        return on_ack_timer(s, argument, now_ps)
+    elif kind == EventKind.RNR_TIMER:
+        return on_rnr_timer(s, argument, now_ps)
+    elif kind == EventKind.RECEIVED:
+        on_received(s, argument, now_ps)
+    elif kind == EventKind.RANK:
+        run_rank(s, argument, now_ps)
+    elif kind == EventKind.CC_NOTIFY:
+        on_cc_notify(s, data, now_ps)
+    elif kind == EventKind.CC_TIMER:
+        on_cc_timer(s, argument, now_ps)
+    elif kind == EventKind.CC_APPLY:
+        s.cc[argument].applied = data
+    elif kind == EventKind.HOQ_TIMER:
+        return on_hoq_timer(s, argument, now_ps)
+    return NOBODY
+
+
+@kernel
+def run(s: State, horizon_ps: int) -> int:
+    """Handles every event before a fabric time; returns a :class:`Status`."""
+    g = s.g[0]
+    while True:
+        if g.sorted_at == g.sorted_count:
+            if _must_grow(s):
+                return Status.GROW
+            if not advance_bucket(s, horizon_ps):
+                g.now_ps = horizon_ps
+                return Status.REACHED
+            continue
+        event = s.sorted[g.sorted_at]
+        now_ps = event.time_ps
+        if now_ps >= horizon_ps:
+            g.now_ps = horizon_ps
+            return Status.REACHED
+        if _must_grow(s):
+            return Status.GROW
+        kind = (event.key >> 31) & _KIND_MASK
+        argument = event.key & _ARGUMENT_MASK
+        data = event.data
+        g.sorted_at += 1
+        g.now_ps = now_ps
+        g.events += 1
+        if (TIMERS >> kind) & 1 == 0:
+            g.live -= 1
+            g.last_live_ps = now_ps
+        if kind == EventKind.ARRIVE:
+            if s.port[argument].is_hca:
+                p = on_arrive_hca(s, data, now_ps)
+            else:
+                p = on_arrive_switch(s, data, now_ps)
+        elif kind == EventKind.PORT_FREE:
+            p = on_port_free(s, argument, now_ps)
+        elif kind == EventKind.CREDIT:
+            p = on_credit(s, argument, data, now_ps)
+        elif kind == EventKind.PACED:
+            p = on_paced(s, argument, now_ps)
+        else:
+            p = _handle_seldom(s, kind, argument, data, now_ps)
+        if p >= 0:
+            serve_port(s, p, now_ps)
+
+
+@kernel
+def settle(s: State, owned, now_ps: int) -> None:  # type: ignore[no-untyped-def]
+    """Works out every FCP that starts up to now on some ports, and what has arrived; changes no future."""
+    vls = s.par[0].vls
+    for p in owned:
+        send_fcps(s, p, now_ps)
+    for p in owned:
+        for vl in range(vls - 1):
+            hear_fcps(s, p, p * vls + vl, now_ps)
+
+
+@kernel
+def announce(s: State, until_ps: int) -> None:
+    """Sends the FCPs that start up to a time on the ports that face other shards."""
+    for index in range(s.g[0].boundary_ports):
+        send_fcps(s, np.int64(s.boundary[index]), until_ps)
+
+
+@kernel
+def take_in(s: State, packets, fcps) -> None:  # type: ignore[no-untyped-def]
+    """Takes packets and FCPs from other shards; none has an effect before the fabric time reached."""
+    vls = s.par[0].vls
+    for i in range(len(packets)):
+        index = take_packet(s)
+        s.packet[index] = packets[i]
+        schedule_arrival(s, index)
+    for i in range(len(fcps)):
+        record = fcps[i]
+        p = record.pv // vls
+        if record.kind == FCP_LOST:
+            s.port[p].symbol_errors += 1
+        elif record.kind == FCP_RESYNC:
+            node = s.port[p].node
+            push_event(s, record.arrival_ps, node, EventKind.RESYNC, record.pv, record.value)
+        else:
+            append_fcp(s, record.pv, record.arrival_ps, record.value)
+            if s.pv[record.pv].blocked or record.kind == FCP_INIT:
+                schedule_credit(s, p, record.pv, record.arrival_ps)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The choice at a port: VL15, then the VL that arbitration names among those whose candidate has credits.
+
+**Models**: docs/models/infiniband.md sections 4, 5 and 9.
+**Events in**: PORT_FREE, CREDIT, and whatever returned this port. **Out**: PORT_FREE, CREDIT, ARRIVE.
+**Behaviour**: at most one event of its own is under way for a port: PORT_FREE if something may go when the transmitter
+is free, or CREDIT if it is certain that the only candidate will wait longer than that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabrictwin.engine.cbfc import (
+    block_sender,
+    expect_credits,
+    fits_credits,
+    has_credits,
+    hear_fcps,
+    schedule_credit,
+    send_fcps,
+    unblock_sender,
+)
+from fabrictwin.engine.codes import NEVER
+from fabrictwin.engine.hca import take_from_hca
+from fabrictwin.engine.link import blocks_of, serve_later, transmit
+from fabrictwin.engine.state import State
+from fabrictwin.engine.switch import NOBODY, pop_fifo, take_from_queues
+from fabrictwin.engine.transport import next_wire
+from fabrictwin.engine.vl_arbitration import charge_vl, choose_vl
+from fabrictwin.jit import inline_kernel, kernel
+
+
+@inline_kernel
+def _candidate_wire(s: State, p: int, index: int) -> int:
+    """Wire bytes of the candidate of a PV, which has one."""
+    pv = s.pv[index]
+    if s.port[p].is_hca:
+        if pv.fifo_head >= 0:
+            return np.int64(s.packet[pv.fifo_head].wire)
+        return next_wire(s, np.int64(pv.ring_head))
+    return np.int64(s.packet[s.voq[pv.ring_head].head].wire)
+
+
+@inline_kernel
+def _is_ready(s: State, p: int, vl: int, now_ps: int) -> bool:
+    """Whether the candidate of a VL may leave now; if not, it waits for credits."""
+    index = p * s.par[0].vls + vl
+    blocks = blocks_of(_candidate_wire(s, p, index), s.port[p].peer_block)
+    if not has_credits(s, p, index, blocks, now_ps):
+        block_sender(s, p, index, now_ps, now_ps)
+        return False
+    if s.pv[index].blocked:
+        unblock_sender(s, p, index, now_ps)
+    return True
+
+
+@kernel
+def _arbitrate(s: State, p: int, now_ps: int) -> tuple[int, bool]:
+    """(VL, chosen by the high table) among several VLs; VL -1: none may go."""
+    port = s.port[p]
+    eligible = np.int64(0)
+    for vl in range(s.par[0].vls - 1):
+        if (port.vl_mask >> np.uint32(vl)) & np.uint32(1) != 0 and _is_ready(s, p, vl, now_ps):
+            eligible |= 1 << vl
+    if eligible == 0:
+        return np.int64(-1), False
+    return choose_vl(s, p, eligible)
+
+
+@inline_kernel
+def _plan_next(s: State, p: int, now_ps: int) -> None:
+    """After a packet: PORT_FREE, or the arrival of credits if the only candidate must wait for that."""
+    port = s.port[p]
+    vls = s.par[0].vls
+    if s.pv[p * vls + vls - 1].fifo_head >= 0:
+        serve_later(s, p, port.tx_free_ps)
+        return
+    if port.vl_mask == 0:
+        return
+    if vls == 2:
+        index = p * vls
+        blocks = blocks_of(_candidate_wire(s, p, index), port.peer_block)
+        pv = s.pv[index]
+        if not fits_credits(pv.fccl, pv.fctbs, blocks):
+            hear_fcps(s, p, index, now_ps)
+            if not fits_credits(pv.fccl, pv.fctbs, blocks):
+                at_ps = expect_credits(s, p, index, now_ps)
+                if at_ps >= port.tx_free_ps:
+                    pv.blocked = 1
+                    pv.blocked_at_ps = port.tx_free_ps
+                    if at_ps < NEVER:
+                        schedule_credit(s, p, index, at_ps)
+                    return
+    serve_later(s, p, port.tx_free_ps)
+
+
+@inline_kernel
+def serve_port(s: State, p: int, now_ps: int) -> None:
+    """Chooses and starts a packet if the port's transmitter is free, or sees to it that this happens when it is."""
+    port = s.port[p]
+    vls = s.par[0].vls
+    last = vls - 1
+    vl15 = s.pv[p * vls + last].fifo_head >= 0
+    if port.up == 0 or (port.vl_mask == 0 and not vl15):
+        return
+    if port.tx_free_ps > now_ps:
+        if vls > 2 or vl15 or not s.pv[p * vls].blocked:
+            serve_later(s, p, port.tx_free_ps)
+        return
+    vl = last
+    high = False
+    if not vl15:
+        if vls == 2:
+            if not _is_ready(s, p, 0, now_ps):
+                return
+            vl = 0
+        else:
+            vl, high = _arbitrate(s, p, now_ps)
+            if vl < 0:
+                return
+    if port.due_ps <= now_ps:
+        send_fcps(s, p, now_ps)
+    if vl15:
+        packet_index = pop_fifo(s, p * vls + last)
+    elif port.is_hca:
+        packet_index = take_from_hca(s, p, vl, now_ps)
+    else:
+        packet_index = take_from_queues(s, p, vl, now_ps)
+    if vls > 2 and not vl15:
+        charge_vl(s, p, high, s.packet[packet_index].wire)
+    transmit(s, p, packet_index, vl, now_ps)
+    _plan_next(s, p, now_ps)
+
+
+@inline_kernel
+def on_port_free(s: State, p: int, now_ps: int) -> int:
+    """PORT_FREE: returns the port to serve, or nobody if the event is stale."""
+    port = s.port[p]
+    if port.serve_at_ps != now_ps:
+        return NOBODY
+    port.serve_at_ps = NEVER
+    return p
+
+
+@inline_kernel
+def on_credit(s: State, index: int, p: int, now_ps: int) -> int:
+    """CREDIT: returns the port to serve, or nobody if the event is stale."""
+    pv = s.pv[index]
+    if pv.credit_at_ps != now_ps:
+        return NOBODY
+    pv.credit_at_ps = NEVER
+    if s.port[p].tx_free_ps > now_ps:
+        serve_later(s, p, s.port[p].tx_free_ps)
+        return NOBODY
+    return p

@@ -1,0 +1,505 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a fabric in motion: records in arrays, one array for each kind of thing.
+
+Indices: ``port`` runs over every port of every node; ``pv = port * vls + vl``, where the last VL stands for VL15;
+``voq = ports[out].voq0 + vl * node ports + (input port number - 1)``. Times are in ps, sizes in bytes or in credit
+blocks. Pools (packets, messages, cells, events) are linked lists through ``next``, -1 ends one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fabrictwin.engine.codes import NEVER
+
+NODE = np.dtype(
+    [
+        ("forwarding_ps", "i8"),
+        ("hoq_ps", "i8"),
+        ("leaf_hoq_ps", "i8"),
+        ("tx_latency_ps", "i8"),
+        ("rx_latency_ps", "i8"),
+        ("port0", "i4"),  # index of its port 1
+        ("ports", "i4"),
+        ("switch", "i4"),  # row in the LFTs, -1: an HCA
+        ("stores", "i1"),  # store-and-forward
+        ("random_arbiter", "i1"),
+        ("stall_count", "i4"),
+    ],
+    align=True,
+)
+
+PORT = np.dtype(
+    [
+        # what a transmission reads and writes
+        ("tx_free_ps", "i8"),
+        ("serve_at_ps", "i8"),  # time of its PORT_FREE event, NEVER: none
+        ("fs_per_byte", "i8"),
+        ("delay_ps", "i8"),  # first byte out to first byte in
+        ("due_ps", "i8"),  # a lower bound of when an FCP is due, NEVER: none
+        ("peer", "i4"),  # port at the other end, -1: not cabled
+        ("node", "i4"),
+        ("voq0", "i4"),
+        ("peer_block", "i4"),  # credit block of the buffer at the other end, bytes
+        ("vl_mask", "u4"),  # data VLs that have a candidate
+        ("due_mask", "u4"),  # VLs that have freed blocks to advertise
+        ("number", "i4"),
+        ("up", "i1"),
+        ("is_hca", "i1"),
+        ("peer_is_hca", "i1"),
+        ("remote", "i1"),  # the other end belongs to another shard
+        ("xmit_bytes", "i8"),
+        ("xmit_pkts", "i8"),
+        ("rcv_bytes", "i8"),
+        ("rcv_pkts", "i8"),
+        ("xmit_wait_ps", "i8"),
+        ("fcp_sent", "i8"),
+        ("fecn_marked", "i8"),
+        # VL arbitration
+        ("high_at", "i4"),
+        ("high_left", "i4"),
+        ("low_at", "i4"),
+        ("low_left", "i4"),
+        ("limit_left", "i8"),
+        # seldom
+        ("error_below", "i8"),  # a draw of 32 bits below this is a symbol error
+        ("jitter_ps", "i8"),  # FEC codeword, 0: no jitter
+        ("last_tail_ps", "i8"),
+        ("down_at_ps", "i8"),
+        ("up_at_ps", "i8"),
+        ("drain_fs", "i8"),  # fs per byte to memory; -1: at line rate, 0: stopped
+        ("drain_head", "i4"),
+        ("drain_tail", "i4"),
+        ("draining", "i4"),  # packet that is being moved, -1: none
+        ("receives", "i1"),  # receive work requests are posted
+        ("llr", "i1"),
+        ("victim_mask", "i1"),  # marks although it is a victim
+        ("fcp_gap_ps", "i8"),  # between the starts of two FCPs of a VL
+        ("vl15_blocks", "i4"),  # capacity of the VL15 buffer
+        ("xmit_discards", "i8"),
+        ("symbol_errors", "i8"),
+        ("integrity_errors", "i8"),
+        ("rcv_errors", "i8"),
+        ("relay_errors", "i8"),
+        ("downed", "i8"),
+        ("vl15_dropped", "i8"),
+        ("fecn_received", "i8"),
+        ("becn_received", "i8"),
+    ],
+    align=True,
+)
+
+PV = np.dtype(
+    [
+        # as sender
+        ("fctbs", "i4"),
+        ("fccl", "i4"),
+        ("fcp_head", "i4"),  # FCPs on their way here: cells (arrival, FCCL)
+        ("fcp_tail", "i4"),
+        ("ring_head", "i4"),  # VOQs (switch) or queue pairs (HCA) that have something to send
+        ("ring_tail", "i4"),
+        ("ring_count", "i4"),
+        ("fifo_head", "i4"),  # responses (HCA), VL15 packets
+        ("fifo_tail", "i4"),
+        ("waiting_blocks", "i4"),
+        ("blocked", "i1"),  # the candidate waits for credits
+        ("starved", "i1"),  # it did since the last packet left
+        ("hoq_armed", "i1"),
+        ("blocked_at_ps", "i8"),
+        ("credit_at_ps", "i8"),  # time of its CREDIT event, NEVER: none
+        ("sent", "i8"),
+        ("head_since_ps", "i8"),
+        ("stalled_until_ps", "i8"),
+        ("discards_in_row", "i4"),
+        ("mark_above", "i4"),  # FECN threshold, blocks; -1: off
+        ("unmarked", "i4"),
+        ("lost_blocks", "i4"),
+        # as receiver
+        ("advertised", "i4"),  # FCCL as it would be without what is due
+        ("cap", "i4"),
+        ("due_head", "i4"),  # freed blocks: cells (time, blocks) by time
+        ("due_tail", "i4"),
+        ("wanted", "i1"),  # the sender waits and knows of no FCP to come
+        ("eager", "i1"),  # blocks are lost: send FCPs by events
+        ("held_blocks", "i4"),
+        ("last_fcp_ps", "i8"),
+    ],
+    align=True,
+)
+
+VOQ = np.dtype([("head", "i4"), ("tail", "i4"), ("next", "i4")], align=True)
+
+CELL = np.dtype([("time_ps", "i8"), ("value", "i4"), ("next", "i4")], align=True)
+
+PACKET = np.dtype(
+    [
+        ("start_ps", "i8"),
+        ("head_in_ps", "i8"),
+        ("tail_in_ps", "i8"),
+        ("posted_ps", "i8"),
+        ("psn", "i8"),
+        ("qp", "i4"),
+        ("dlid", "i4"),
+        ("payload", "i4"),
+        ("wire", "i4"),
+        ("blocks", "i4"),  # in the buffer it stands in
+        ("port", "i4"),  # port it came in by
+        ("next", "i4"),
+        ("kind", "i1"),
+        ("flags", "i1"),
+        ("sl", "i1"),
+        ("vl", "i1"),
+        ("hits", "i1"),  # symbol errors on its last link
+    ],
+    align=True,
+)
+
+EVENT = np.dtype([("time_ps", "i8"), ("key", "i8"), ("data", "i4"), ("next", "i4")], align=True)
+
+MESSAGE = np.dtype(
+    [("bytes", "i8"), ("first_psn", "i8"), ("packets", "i8"), ("posted_ps", "i8"), ("next", "i4")],
+    align=True,
+)
+
+REQUESTER = np.dtype(
+    [
+        ("next_psn", "i8"),
+        ("una_psn", "i8"),
+        ("high_psn", "i8"),  # first PSN never sent
+        ("free_psn", "i8"),  # first PSN not yet given to a message
+        ("deadline_ps", "i8"),  # of the acknowledgement timer, NEVER: stopped
+        ("allowed_ps", "i8"),  # injection-rate delay
+        ("last_end_ps", "i8"),
+        ("port", "i4"),
+        ("dlid", "i4"),
+        ("flow", "i4"),
+        ("current", "i4"),  # message being sent
+        ("oldest", "i4"),  # first message not acknowledged
+        ("newest", "i4"),
+        ("sendable", "i4"),  # messages from `current` on that may be sent
+        ("next", "i4"),  # in the ring
+        ("state", "i1"),
+        ("sl", "i1"),
+        ("vl", "i1"),
+        ("timer_armed", "i1"),
+        ("service", "i1"),  # 0: RC, 1: management datagrams on VL15
+        ("retries_left", "i4"),
+        ("rnr_left", "i4"),
+        ("cc", "i4"),  # its CC entity
+        ("unsent", "i4"),  # posted messages whose last packet has not begun
+        ("retransmitted", "i8"),
+        ("limited_ps", "i8"),
+        ("first_ps", "i8"),
+        ("posted", "i8"),
+        ("completed", "i8"),
+        ("failed", "i8"),
+    ],
+    align=True,
+)
+
+RESPONDER = np.dtype(
+    [
+        ("expected_psn", "i8"),
+        ("bytes", "i8"),
+        ("messages", "i8"),
+        ("in_memory", "i8"),  # messages that the rank may see
+        ("last_ps", "i8"),
+        ("port", "i4"),
+        ("dlid", "i4"),
+        ("response", "i4"),  # packet that still waits, -1: none
+        ("flow", "i4"),
+        ("nak_sent", "i1"),
+        ("vl", "i1"),
+    ],
+    align=True,
+)
+
+FLOW = np.dtype(
+    [
+        ("first_qp", "i4"),
+        ("qps", "i4"),
+        ("consumed", "i8"),
+        ("sender", "i4"),  # rank that waits for it to be sent
+        ("receiver", "i4"),  # rank that waits for a message of it
+        ("consumer", "i1"),  # some rank waits for its messages at all
+    ],
+    align=True,
+)
+
+RANK = np.dtype(
+    [
+        ("pc", "i4"),
+        ("pc0", "i4"),  # its first instruction
+        ("node", "i4"),
+        ("done", "i1"),
+        ("paced_ps", "i8"),
+        ("stop_ps", "i8"),
+        ("draws", "i8"),
+        ("marks", "i8"),
+        ("loops", "i8", (4,)),
+        ("first_flow", "i4"),
+    ],
+    align=True,
+)
+
+CC_ENTITY = np.dtype(
+    [
+        ("ccti", "i4"),  # as congestion control has it
+        ("applied", "i4"),  # as the HCA uses it
+        ("node", "i4"),
+        ("timer_on", "i1"),
+        ("becns", "i8"),
+    ],
+    align=True,
+)
+
+GLOBAL = np.dtype(
+    [
+        ("now_ps", "i8"),
+        ("last_live_ps", "i8"),
+        ("live", "i8"),  # queued events that keep the fabric busy
+        ("outstanding", "i8"),  # messages posted and neither acknowledged nor failed
+        ("events", "i8"),
+        ("packet_hops", "i8"),
+        ("bucket", "i8"),  # number of the bucket being handled
+        ("sorted_at", "i8"),
+        ("sorted_count", "i8"),
+        ("wheel_count", "i8"),
+        ("heap_count", "i8"),
+        ("free_event", "i4"),
+        ("events_left", "i4"),
+        ("free_packet", "i4"),
+        ("packets_left", "i4"),
+        ("free_cell", "i4"),
+        ("cells_left", "i4"),
+        ("free_message", "i4"),
+        ("messages_left", "i4"),
+        ("latencies", "i8"),
+        ("marks", "i8"),
+        ("log", "i8"),
+        ("out_packets", "i8"),
+        ("out_fcps", "i8"),
+        ("traced", "i8"),
+        ("traced_fcps", "i8"),
+        ("latency_size", "i8"),
+        ("mark_size", "i8"),
+        ("log_size", "i8"),
+        ("out_packet_size", "i8"),
+        ("out_fcp_size", "i8"),
+        ("trace_size", "i8"),
+        ("fcp_trace_size", "i8"),
+        ("heap_size", "i8"),
+        ("sorted_size", "i8"),
+        ("boundary_ports", "i8"),
+    ],
+    align=True,
+)
+
+PARAMETER = np.dtype(
+    [
+        ("seed", "i8"),
+        ("vls", "i4"),  # data VLs, plus one for VL15
+        ("mtu", "i4"),
+        ("shift", "i4"),  # bucket width of the wheel, log2 ps
+        ("buckets", "i4"),
+        ("trace", "i1"),
+        ("high_limit", "i4"),
+        ("high_entries", "i4"),
+        ("low_entries", "i4"),
+        ("lids", "i4"),  # entries of a forwarding table
+        ("cc_on", "i1"),
+        ("marking_rate", "i4"),
+        ("packet_size", "i4"),
+        ("ccti_increase", "i4"),
+        ("ccti_limit", "i4"),
+        ("ccti_min", "i4"),
+        ("ccti_timer_ps", "i8"),
+        ("reaction_ps", "i8"),
+    ],
+    align=True,
+)
+
+HCA_PARAMETER = np.dtype(
+    [
+        ("ack_every", "i8"),
+        ("ack_timeout_ps", "i8"),
+        ("rnr_timer_ps", "i8"),
+        ("retry_count", "i4"),
+        ("rnr_retry", "i4"),
+    ],
+    align=True,
+)
+
+ACTION = np.dtype(
+    [("at_ps", "i8"), ("kind", "i4"), ("port", "i4"), ("node", "i4"), ("value", "i8"), ("block", "i4")],
+    align=True,
+)
+
+LATENCY = np.dtype([("qp", "i4"), ("at_ps", "i8"), ("latency_ps", "i8")], align=True)
+MARK = np.dtype([("rank", "i4"), ("at_ps", "i8")], align=True)
+LOG = np.dtype([("at_ps", "i8"), ("node", "i4"), ("kind", "i4"), ("index", "i8"), ("value", "i8")], align=True)
+
+FCP_OUT = np.dtype([("arrival_ps", "i8"), ("pv", "i4"), ("value", "i4"), ("kind", "i4")], align=True)
+PACKET_TRACE = np.dtype(
+    [
+        ("start_ps", "i8"),
+        ("psn", "i8"),
+        ("port", "i4"),
+        ("qp", "i4"),
+        ("wire", "i4"),
+        ("kind", "i1"),
+        ("flags", "i1"),
+        ("vl", "i1"),
+    ],
+    align=True,
+)
+FCP_TRACE = np.dtype([("start_ps", "i8"), ("port", "i4"), ("vl", "i4"), ("fccl", "i4")], align=True)
+
+POOLS = ("event", "packet", "cell", "message")
+"""Pools; their counters in GLOBAL are ``free_<pool>`` and ``<pool>s_left``."""
+
+LOGS = {
+    "latency": "latencies",
+    "mark": "marks",
+    "log": "log",
+    "out_packet": "out_packets",
+    "out_fcp": "out_fcps",
+    "trace": "traced",
+    "fcp_trace": "traced_fcps",
+    "heap": "heap_count",
+    "sorted": "sorted_count",
+}
+"""Arrays that are filled from the start, by the counter in GLOBAL of what they hold."""
+
+CAPACITIES = {name: f"{name}_size" for name in LOGS} | {"boundary": "boundary_ports"}
+"""Arrays whose length kernels need, by the field of GLOBAL that holds it."""
+
+ARBITRATION_ENTRY = np.dtype([("vl", "i4"), ("weight", "i4")], align=True)
+INSTRUCTION = np.dtype([("op", "i8"), ("a", "i8"), ("b", "i8"), ("c", "i8")], align=True)
+CCT_ENTRY = np.dtype([("shift", "i8"), ("multiplier", "i8")], align=True)
+
+Records = Any
+"""A ``numpy.recarray`` of one of the types above."""
+
+ARRAYS: dict[str, np.dtype[Any]] = {
+    "g": GLOBAL,  # [1]
+    "par": PARAMETER,  # [1]
+    "port": PORT,  # [ports]
+    "pv": PV,  # [ports * vls]
+    "voq": VOQ,
+    "packet": PACKET,  # pool
+    "cell": CELL,  # pool
+    "event": EVENT,  # pool
+    "bucket": np.dtype("i4"),  # [buckets] first event of each bucket, -1: none
+    "occupied": np.dtype("u8"),  # [buckets / 64] bit set: the bucket has events
+    "sorted": EVENT,  # the bucket at hand, in order
+    "heap": EVENT,  # what lies beyond the wheel, a binary heap
+    "node": NODE,  # [nodes]
+    "lft": np.dtype("u1"),  # [switches * lids] output port, 255: discard
+    "sl2vl": np.dtype("i1"),  # [16]
+    "high": ARBITRATION_ENTRY,  # [par.high_entries]
+    "low": ARBITRATION_ENTRY,  # [par.low_entries]
+    "requester": REQUESTER,  # [qps]
+    "responder": RESPONDER,  # [qps]
+    "message": MESSAGE,  # pool
+    "flow": FLOW,  # [flows]
+    "rank": RANK,  # [ranks]
+    "code": INSTRUCTION,  # [instructions]
+    "hca": HCA_PARAMETER,  # [nodes]
+    "cc": CC_ENTITY,  # [entities]
+    "cct": CCT_ENTRY,  # [CCTIs]
+    "action": ACTION,  # [actions]
+    "lft_blocks": np.dtype("u1"),  # [writes * 64]
+    "latency": LATENCY,  # log
+    "mark": MARK,  # log
+    "log": LOG,  # log
+    "out_packet": PACKET,  # packets that leave this shard
+    "out_fcp": FCP_OUT,  # FCPs that leave this shard
+    "trace": PACKET_TRACE,  # log
+    "fcp_trace": FCP_TRACE,  # log
+    "boundary": np.dtype("i4"),  # [g.boundary_ports] ports whose other end is in another shard
+}
+"""Every array of a State: its name and the type of its elements."""
+
+
+class State:
+    """Everything that a kernel may read or write; an attribute for each of :data:`ARRAYS`.
+
+    Attributes:
+        address: Of the table of the arrays' addresses, which is all that compiled code gets.
+    """
+
+    __slots__ = (*ARRAYS, "address", "table")
+
+    def __init__(self, **arrays: Records) -> None:
+        self.table = np.zeros(len(ARRAYS), np.int64)
+        self.address = int(self.table.ctypes.data)
+        for name, array in arrays.items():
+            self.put(name, array)
+        for name, counter in CAPACITIES.items():
+            self.g[0][counter] = len(getattr(self, name))
+
+    def put(self, name: str, array: Records) -> None:
+        """Replaces an array."""
+        if array.dtype != ARRAYS[name] or not array.flags.c_contiguous:
+            raise TypeError(f"{name}: expected a contiguous array of {ARRAYS[name]}, got {array.dtype}")
+        setattr(self, name, array)
+        self.table[list(ARRAYS).index(name)] = array.ctypes.data
+
+
+def records(count: int, dtype: np.dtype[Any], **fields: int) -> Records:
+    """A zeroed record array with some fields set."""
+    array = np.zeros(count, dtype).view(np.recarray)
+    for name, value in fields.items():
+        array[name] = value
+    return array
+
+
+def pool(count: int, dtype: np.dtype[Any]) -> Records:
+    """Records linked into one free list from index 0 on."""
+    array = records(count, dtype)
+    array["next"] = np.arange(1, count + 1)
+    array["next"][-1] = -1
+    return array
+
+
+def empty_port_vls(count: int) -> Records:
+    """PV records with empty lists and no times."""
+    return records(
+        count,
+        PV,
+        fcp_head=-1,
+        fcp_tail=-1,
+        ring_head=-1,
+        ring_tail=-1,
+        fifo_head=-1,
+        fifo_tail=-1,
+        due_head=-1,
+        due_tail=-1,
+        credit_at_ps=NEVER,
+        mark_above=-1,
+        last_fcp_ps=-NEVER,
+    )
+
+
+def grow(state: State, reserve: int) -> None:
+    """Doubles every pool and log in which less than twice a reserve is left; what they hold stays in its place."""
+    g = state.g[0]
+    for name in POOLS:
+        old = getattr(state, name)
+        if g[f"{name}s_left"] < 2 * reserve:
+            new = pool(2 * len(old), old.dtype)
+            new[: len(old)] = old
+            new["next"][-1] = g[f"free_{name}"]
+            g[f"free_{name}"] = len(old)
+            g[f"{name}s_left"] += len(old)
+            state.put(name, new)
+    for name, counter in LOGS.items():
+        old = getattr(state, name)
+        if len(old) - g[counter] < 2 * reserve:
+            new = records(2 * len(old), old.dtype)
+            new[: len(old)] = old
+            state.put(name, new)
+            g[CAPACITIES[name]] = len(new)

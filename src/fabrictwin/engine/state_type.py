@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How compiled code sees :class:`~fabrictwin.engine.state.State`: as one address.
+
+Numba would pass a tuple of thirty arrays as two hundred values to every function, which costs more, at run time and
+to compile, than most functions do. So a State is, to kernels, the address of a table of addresses: ``s.port`` is
+the address of the first PORT record and ``s.port[p]`` a record. Nothing else changes: without the compiler the
+same source reads the arrays themselves. Indices are not checked and must not be negative.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    overload,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.np.numpy_support import from_dtype
+
+from fabrictwin.engine.state import ARRAYS, State
+
+
+class StateType(types.Type):
+    """A State."""
+
+    def __init__(self) -> None:
+        super().__init__(name="FabricTwinState")
+
+
+class TableType(types.Type):
+    """An array of a State: its address."""
+
+    def __init__(self, element: types.Type) -> None:
+        self.element = element
+        super().__init__(name=f"FabricTwinTable({element})")
+
+
+STATE = StateType()
+
+
+@register_model(StateType)
+class _StateModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, ir.IntType(64))
+
+
+@register_model(TableType)
+class _TableModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, ir.IntType(64))
+
+
+@typeof_impl.register(State)
+def _typeof_state(value: State, context: Any) -> StateType:
+    return STATE
+
+
+@unbox(StateType)
+def _unbox_state(typ: StateType, obj: Any, c: Any) -> NativeValue:
+    address = c.pyapi.object_getattr_string(obj, "address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+@infer_getattr
+class _StateAttributes(AttributeTemplate):  # type: ignore[misc]
+    key = StateType
+
+    def generic_resolve(self, typ: StateType, name: str) -> types.Type | None:
+        return TableType(from_dtype(ARRAYS[name])) if name in ARRAYS else None
+
+
+_POSITION = {name: position for position, name in enumerate(ARRAYS)}
+
+
+@lower_getattr_generic(StateType)
+def _load_table(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
+    word = ir.IntType(64)
+    slot = builder.inttoptr(builder.add(value, ir.Constant(word, 8 * _POSITION[name])), word.as_pointer())
+    load = builder.load(slot)
+    load.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return load
+
+
+def _element_pointer(context: Any, builder: Any, table: TableType, base: Any, index: Any) -> Any:
+    word = ir.IntType(64)
+    size = context.get_abi_sizeof(context.get_data_type(table.element))
+    offset = builder.mul(index, ir.Constant(word, size))
+    pointee = context.get_data_type(table.element)
+    return builder.inttoptr(builder.add(base, offset), pointee.as_pointer())
+
+
+@intrinsic
+def _get(typing_context: Any, table: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _element_pointer(context, builder, table, args[0], args[1])
+        if isinstance(table.element, types.Record):
+            return pointer
+        return context.unpack_value(builder, table.element, pointer)
+
+    return table.element(table, types.int64), generate
+
+
+@intrinsic
+def _set(typing_context: Any, table: Any, index: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _element_pointer(context, builder, table, args[0], args[1])
+        if isinstance(table.element, types.Record):
+            cgutils.raw_memcpy(builder, pointer, args[2], ir.Constant(ir.IntType(64), table.element.size), 1)
+        else:
+            context.pack_value(builder, table.element, args[2], pointer)
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64, table.element), generate
+
+
+@overload(operator.getitem)
+def _table_getitem(table, index):  # type: ignore[no-untyped-def]  # numba compares the bare signatures
+    if isinstance(table, TableType) and isinstance(index, types.Integer):
+        return lambda table, index: _get(table, np.int64(index))
+    return None
+
+
+@overload(operator.setitem)
+def _table_setitem(table, index, value):  # type: ignore[no-untyped-def]
+    if isinstance(table, TableType) and isinstance(index, types.Integer):
+        return lambda table, index, value: _set(table, np.int64(index), value)
+    return None

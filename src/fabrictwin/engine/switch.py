@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An input-buffered switch: forwarding, virtual output queues, cut-through, head-of-queue lifetime.
+
+**Models**: docs/models/infiniband.md sections 4 and 6. **Not**: contention inside the crossbar.
+**State**: ``VOQ`` FIFOs, the ring of those that have packets (``PV.ring_*``), ``PV.head_since_ps``.
+**Events in**: ARRIVE, STORED, HOQ_TIMER. **Out**: STORED, HOQ_TIMER; the port to serve is returned.
+**Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V03, V04, V15, V16).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabrictwin.engine.cbfc import wire_time
+from fabrictwin.engine.cc.ib_cca import mark_fecn
+from fabrictwin.engine.codes import DROP_PORT, NEVER, STALL_FACTOR, EventKind, LogKind, PacketKind
+from fabrictwin.engine.link import discard_packet, receive_packet
+from fabrictwin.engine.pools import write_log
+from fabrictwin.engine.queue import push_event
+from fabrictwin.engine.rng import Stream, draw_below
+from fabrictwin.engine.state import State
+from fabrictwin.jit import inline_kernel, kernel
+
+NOBODY = -1
+"""No port has to be served."""
+
+
+@inline_kernel
+def push_fifo(s: State, index: int, packet_index: int) -> None:
+    """Appends a packet to the FIFO of a PV (responses of an HCA, VL15)."""
+    pv = s.pv[index]
+    s.packet[packet_index].next = -1
+    if pv.fifo_tail < 0:
+        pv.fifo_head = packet_index
+    else:
+        s.packet[pv.fifo_tail].next = packet_index
+    pv.fifo_tail = packet_index
+
+
+@inline_kernel
+def pop_fifo(s: State, index: int) -> int:
+    """Takes the first packet of the FIFO of a PV, which has one."""
+    pv = s.pv[index]
+    first = pv.fifo_head
+    pv.fifo_head = s.packet[first].next
+    if pv.fifo_head < 0:
+        pv.fifo_tail = -1
+    return first
+
+
+@inline_kernel
+def _ring_append(s: State, index: int, voq: int) -> None:
+    pv = s.pv[index]
+    s.voq[voq].next = -1
+    if pv.ring_tail < 0:
+        pv.ring_head = voq
+    else:
+        s.voq[pv.ring_tail].next = voq
+    pv.ring_tail = voq
+
+
+@inline_kernel
+def _ring_turn(s: State, index: int) -> None:
+    """The front goes to the end."""
+    pv = s.pv[index]
+    front = pv.ring_head
+    if front != pv.ring_tail:
+        pv.ring_head = s.voq[front].next
+        _ring_append(s, index, front)
+
+
+@kernel
+def _turn_randomly(s: State, p: int, index: int) -> None:
+    pv = s.pv[index]
+    places = draw_below(s.par[0].seed, Stream.ARBITER, index, pv.sent, pv.ring_count)
+    for _ in range(places):
+        _ring_turn(s, index)
+
+
+@kernel
+def arm_hoq(s: State, p: int, index: int) -> None:
+    """Makes sure that a HOQ_TIMER of a PV is under way."""
+    pv = s.pv[index]
+    life_ps = hoq_life(s, p)
+    if pv.hoq_armed or life_ps >= NEVER:
+        return
+    pv.hoq_armed = 1
+    push_event(s, pv.head_since_ps + life_ps, s.port[p].node, EventKind.HOQ_TIMER, index, p)
+
+
+@inline_kernel
+def hoq_life(s: State, p: int) -> int:
+    """Head-of-queue lifetime of a switch port."""
+    node = s.node[s.port[p].node]
+    return node.leaf_hoq_ps if s.port[p].peer_is_hca else node.hoq_ps
+
+
+@inline_kernel
+def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> None:
+    port = s.port[out]
+    packet = s.packet[packet_index]
+    index = out * s.par[0].vls + vl
+    pv = s.pv[index]
+    node_ports = s.node[port.node].ports
+    voq = port.voq0 + vl * node_ports + s.port[packet.port].number - 1
+    packet.next = -1
+    pv.waiting_blocks += packet.blocks
+    if s.voq[voq].head < 0:
+        s.voq[voq].head = packet_index
+        s.voq[voq].tail = packet_index
+        _ring_append(s, index, voq)
+        pv.ring_count += 1
+        if pv.ring_count == 1:
+            pv.head_since_ps = now_ps
+            port.vl_mask |= np.uint32(1) << np.uint32(vl)
+            if not pv.hoq_armed:
+                arm_hoq(s, out, index)
+    else:
+        s.packet[s.voq[voq].tail].next = packet_index
+        s.voq[voq].tail = packet_index
+
+
+@inline_kernel
+def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
+    """Removes the candidate of an output's VL, marks it if congested, and turns the ring."""
+    port = s.port[p]
+    index = p * s.par[0].vls + vl
+    pv = s.pv[index]
+    voq = pv.ring_head
+    packet_index = s.voq[voq].head
+    packet = s.packet[packet_index]
+    following = packet.next
+    s.voq[voq].head = following
+    pv.waiting_blocks -= packet.blocks
+    if following < 0:
+        s.voq[voq].tail = -1
+        pv.ring_head = s.voq[voq].next
+        pv.ring_count -= 1
+        if pv.ring_head < 0:
+            pv.ring_tail = -1
+            port.vl_mask &= ~(np.uint32(1) << np.uint32(vl))
+    else:
+        _ring_turn(s, index)
+    pv.head_since_ps = now_ps
+    if pv.ring_count > 1 and s.node[port.node].random_arbiter:
+        _turn_randomly(s, p, index)
+    if pv.mark_above >= 0:
+        mark_fecn(s, p, index, packet_index)
+    pv.starved = 0
+    return packet_index
+
+
+@kernel
+def _refuse(s: State, packet_index: int, out: int, now_ps: int) -> int:
+    """Discards a packet that cannot go to an output (-1: there is none)."""
+    packet = s.packet[packet_index]
+    if out < 0:
+        s.port[packet.port].relay_errors += 1
+    else:
+        s.port[out].xmit_discards += 1
+    discard_packet(s, packet_index, max(now_ps, packet.tail_in_ps))
+    return NOBODY
+
+
+@kernel
+def _offer_vl15(s: State, packet_index: int, out: int) -> int:
+    packet = s.packet[packet_index]
+    vls = s.par[0].vls
+    port_in = s.port[packet.port]
+    if s.pv[packet.port * vls + packet.vl].held_blocks > port_in.vl15_blocks:
+        port_in.vl15_dropped += 1
+        discard_packet(s, packet_index, packet.tail_in_ps)
+        return NOBODY
+    push_fifo(s, out * vls + vls - 1, packet_index)
+    return out
+
+
+@inline_kernel
+def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
+    """A packet is ready for its output; returns the port to serve."""
+    packet = s.packet[packet_index]
+    vls = s.par[0].vls
+    if packet.kind == PacketKind.MANAGEMENT:
+        return _offer_vl15(s, packet_index, out)
+    vl = np.int64(s.sl2vl[packet.sl])
+    if s.port[out].up == 0 or vl >= vls - 1 or s.pv[out * vls + vl].stalled_until_ps > now_ps:
+        return _refuse(s, packet_index, out, now_ps)
+    _enqueue(s, out, vl, packet_index, now_ps)
+    return out
+
+
+@inline_kernel
+def find_output(s: State, packet_index: int) -> int:
+    """Port that the forwarding table names for a packet, -1: none."""
+    packet = s.packet[packet_index]
+    node = s.node[s.port[packet.port].node]
+    number = np.int64(s.lft[node.switch * s.par[0].lids + packet.dlid])
+    if number == 0 or number == DROP_PORT or number > node.ports:
+        return -1
+    out = node.port0 + number - 1
+    if out == packet.port or s.port[out].peer < 0:
+        return -1
+    return out
+
+
+@inline_kernel
+def on_arrive_switch(s: State, packet_index: int, now_ps: int) -> int:
+    """ARRIVE at a switch; returns the port to serve."""
+    if not receive_packet(s, packet_index, now_ps):
+        return NOBODY
+    packet = s.packet[packet_index]
+    s.pv[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
+    out = find_output(s, packet_index)
+    if out < 0:
+        return _refuse(s, packet_index, out, now_ps)
+    node_index = s.port[out].node
+    node = s.node[node_index]
+    if node.stores == 0:
+        ser_out_ps = wire_time(packet.wire, s.port[out].fs_per_byte)
+        if ser_out_ps < packet.tail_in_ps - packet.head_in_ps:
+            at_ps = packet.tail_in_ps + node.forwarding_ps
+            push_event(s, at_ps, node_index, EventKind.STORED, packet.port, packet_index)
+            return NOBODY
+    return offer_packet(s, packet_index, out, now_ps)
+
+
+@kernel
+def on_stored(s: State, packet_index: int, now_ps: int) -> int:
+    """STORED: a packet that had to be stored may go; returns the port to serve."""
+    out = find_output(s, packet_index)
+    if out < 0:
+        return _refuse(s, packet_index, out, now_ps)
+    return offer_packet(s, packet_index, out, now_ps)
+
+
+@kernel
+def discard_waiting(s: State, p: int, vl: int, now_ps: int) -> None:
+    """Discards all that waits for an output's VL."""
+    while s.pv[p * s.par[0].vls + vl].ring_count > 0:
+        packet_index = take_from_queues(s, p, vl, now_ps)
+        s.port[p].xmit_discards += 1
+        discard_packet(s, packet_index, max(now_ps, s.packet[packet_index].tail_in_ps))
+    pv = s.pv[p * s.par[0].vls + vl]
+    pv.blocked = 0
+    pv.credit_at_ps = NEVER
+
+
+@kernel
+def on_hoq_timer(s: State, index: int, now_ps: int) -> int:
+    """HOQ_TIMER: discards a candidate that is too old; returns the port to serve."""
+    vls = s.par[0].vls
+    p = index // vls
+    vl = index - p * vls
+    pv = s.pv[index]
+    pv.hoq_armed = 0
+    if pv.ring_count == 0:
+        return NOBODY
+    life_ps = hoq_life(s, p)
+    if pv.head_since_ps + life_ps > now_ps:
+        arm_hoq(s, p, index)
+        return NOBODY
+    packet_index = take_from_queues(s, p, vl, now_ps)
+    s.port[p].xmit_discards += 1
+    discard_packet(s, packet_index, now_ps)
+    if pv.blocked:
+        s.port[p].xmit_wait_ps += now_ps - pv.blocked_at_ps
+        pv.blocked = 0
+    pv.discards_in_row += 1
+    node = s.node[s.port[p].node]
+    if pv.discards_in_row >= node.stall_count:
+        pv.stalled_until_ps = now_ps + STALL_FACTOR * life_ps
+        pv.discards_in_row = 0
+        discard_waiting(s, p, vl, now_ps)
+        write_log(s, now_ps, s.port[p].node, LogKind.VL_STALLED, p, vl)
+    elif pv.ring_count > 0:
+        arm_hoq(s, p, index)
+    return p
