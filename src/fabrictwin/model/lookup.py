@@ -31,14 +31,13 @@ def find_node(
         section.refuse_name(_WORDS[kind], name, valid, *keys)
         return None
     if kind is not None and fabric.nodes[index].kind is not kind:
-        found = _WORDS[fabric.nodes[index].kind]
-        section.refuse(f"{name!r} is a {found}; expected {_ARTICLES[kind]} {_WORDS[kind]}", *keys)
+        section.refuse(f"{name!r} is {_ONE[fabric.nodes[index].kind]}; expected {_ONE[kind]}", *keys)
         return None
     return index
 
 
 _WORDS = {None: "node", NodeKind.SWITCH: "switch", NodeKind.HCA: "HCA"}
-_ARTICLES = {None: "a", NodeKind.SWITCH: "a", NodeKind.HCA: "an"}
+_ONE = {NodeKind.SWITCH: "a switch", NodeKind.HCA: "an HCA"}
 
 
 def find_hca_port(fabric: Fabric, section: Section, text: PortText, *keys: str | int) -> PortRef | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -182,10 +182,12 @@ def _explain(detail: Any, spec: type[BaseModel]) -> tuple[str, FieldPath]:
             return str(context["error"]), place
         case "literal_error":
             return _explain_choice(detail, info), place
-        case (
-            "greater_than_equal" | "greater_than" | "less_than_equal" | "less_than" | "too_short" | "too_long"
-        ):
-            return f"{detail['msg'][0].lower()}{detail['msg'][1:]}, got {got}", place
+        case "greater_than_equal" | "greater_than" | "less_than_equal" | "less_than":
+            return f"expected {_BOUND_WORDS[kind]} {next(iter(context.values()))}, got {got}", place
+        case "too_short" | "too_long":
+            least, most = (context.get(key) for key in ("min_length", "max_length"))
+            bound = f"at least {least}" if kind == "too_short" else f"at most {most}"
+            return f"expected {bound} entries, got {context['actual_length']}", place
     words = _TYPE_WORDS.get(kind, "")
     expected = wanted or words
     if expected:
@@ -193,6 +195,12 @@ def _explain(detail: Any, spec: type[BaseModel]) -> tuple[str, FieldPath]:
     return f"{detail['msg'][0].lower()}{detail['msg'][1:]}, got {got}", place
 
 
+_BOUND_WORDS = {
+    "greater_than_equal": "at least",
+    "greater_than": "more than",
+    "less_than_equal": "at most",
+    "less_than": "less than",
+}
 _TYPE_WORDS = {
     "int_type": "a whole number",
     "float_type": "a number",
@@ -207,9 +215,16 @@ _TYPE_WORDS = {
 
 def _explain_choice(detail: Any, info: FieldInfo | None) -> str:
     got = detail["input"]
-    choices = [str(choice) for choice in get_args(info.annotation)] if info else []
+    choices = _choices(info.annotation) if info else []
     hint = nearest(got, choices) if isinstance(got, str) and choices else ""
     return f"expected {detail['ctx']['expected']}, got {show_value(got)}{hint}"
+
+
+def _choices(annotation: Any) -> list[str]:
+    """The words that a Literal allows, also where it may be left out."""
+    if get_origin(annotation) is Literal:
+        return [choice for choice in get_args(annotation) if isinstance(choice, str)]
+    return [choice for part in get_args(annotation) for choice in _choices(part)]
 
 
 def _is_union_branch(part: str | int) -> bool:

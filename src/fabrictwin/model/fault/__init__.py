@@ -12,7 +12,7 @@ from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, FaultSp
 from fabrictwin.model.fault.link_degraded import LINK_DEGRADED
 from fabrictwin.model.fault.link_down import LINK_DOWN
 from fabrictwin.model.fault.link_flap import LINK_FLAP
-from fabrictwin.model.fault.overlap import find_overlaps, merge_link_states
+from fabrictwin.model.fault.overlap import find_overlaps, schedule
 from fabrictwin.model.fault.receiver_not_ready import RECEIVER_NOT_READY
 from fabrictwin.model.fault.slow_receiver import SLOW_RECEIVER
 from fabrictwin.model.fault.switch_down import SWITCH_DOWN
@@ -116,8 +116,7 @@ def compile_faults(
     for later, earlier in find_overlaps(changes):
         section, spec = entries[later]
         section.refuse(f"overlaps with {entries[earlier][1].name!r}, which changes the same thing", "at")
-    actions = sorted(action for index, change in changes for action in change.actions(index))
-    return Faults(tuple(_describe(*entry) for entry in entries), tuple(merge_link_states(actions)))
+    return Faults(tuple(_describe(*entry) for entry in entries), schedule(changes))
 
 
 def _describe(section: Section, spec: FaultSpec) -> Fault:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from fabrictwin.model.action import Action, ActionKind
+from fabrictwin.model.action import ActionKind
 from fabrictwin.model.fabric import Fabric, Link, PortRef
 from fabrictwin.model.hardware import HcaModel
 from fabrictwin.model.lookup import find_cable
@@ -76,13 +76,6 @@ class Change:
     restored: int
     start_ps: int
     end_ps: int | None
-
-    def actions(self, fault: int) -> list[Action]:
-        """The change and its end, as actions of a fault."""
-        actions = [Action(self.start_ps, self.kind, self.target, self.value, fault)]
-        if self.end_ps is not None:
-            actions.append(Action(self.end_ps, self.kind, self.target, self.restored, fault))
-        return actions
 
 
 @dataclass(frozen=True)

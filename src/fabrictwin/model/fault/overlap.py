@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from fabrictwin.model.action import Action, ActionKind
@@ -11,17 +11,27 @@ from fabrictwin.model.fabric import PortRef
 from fabrictwin.model.fault.kind import Change
 
 
-def merge_link_states(actions: Sequence[Action]) -> list[Action]:
-    """Leaves out every LINK_STATE that changes nothing because another fault holds the cable down.
+def schedule(changes: Sequence[tuple[int, Change]]) -> tuple[Action, ...]:
+    """The changes and their ends as actions in order of time, without those that would undo another change.
 
     Args:
-        actions: Sorted by time.
-
-    Returns:
-        The others, in their order.
+        changes: Each with the index of its fault.
     """
+    starts = {(change.start_ps, change.kind, change.target) for _, change in changes}
+    actions = []
+    for fault, change in changes:
+        actions.append(Action(change.start_ps, change.kind, change.target, change.value, fault))
+        if change.end_ps is None:
+            continue
+        is_followed = (change.end_ps, change.kind, change.target) in starts
+        if change.kind is ActionKind.LINK_STATE or not is_followed:
+            actions.append(Action(change.end_ps, change.kind, change.target, change.restored, fault))
+    return tuple(_merge_link_states(sorted(actions)))
+
+
+def _merge_link_states(actions: Iterable[Action]) -> Iterable[Action]:
+    """Leaves out every LINK_STATE that changes nothing because another fault holds the cable down."""
     holders: dict[PortRef, int] = {}
-    kept = []
     for action in actions:
         if action.kind is ActionKind.LINK_STATE:
             before = holders.get(action.target, 0)
@@ -29,12 +39,11 @@ def merge_link_states(actions: Sequence[Action]) -> list[Action]:
             holders[action.target] = after
             if min(before, after) > 0:
                 continue
-        kept.append(action)
-    return kept
+        yield action
 
 
 def find_overlaps(changes: Sequence[tuple[int, Change]]) -> list[tuple[int, int]]:
-    """Pairs of faults (later one, earlier one) that change the same thing of the same port at the same time.
+    """Pairs of faults (later entry, earlier entry) that change the same thing of a port at the same time.
 
     Two faults may hold one cable down; any other change would be undone by the end of the first.
 
