@@ -49,9 +49,13 @@ def _read_cct(value: Any) -> tuple[CctEntry, ...]:
     for index, entry in enumerate(value):
         if not isinstance(entry, dict) or set(entry) != {"shift", "multiplier"}:
             raise ValueError(f"expected {expected}, entry {index} is {show_value(entry)}")
-        if entry["shift"] not in range(4) or entry["multiplier"] not in range(LARGEST_MULTIPLIER + 1):
+        if not _is_up_to(entry["shift"], 3) or not _is_up_to(entry["multiplier"], LARGEST_MULTIPLIER):
             raise ValueError(f"expected {expected}; entry {index} is out of range")
     return tuple((entry["shift"], entry["multiplier"]) for entry in value)
+
+
+def _is_up_to(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
 
 VICTIM_MASKS = ("none", "hca_facing", "all")
@@ -250,7 +254,7 @@ def compile_congestion_control(spec: IbCcaSpec | None, section: Section, fabric:
 def _victim_ports(spec: IbCcaSpec, section: Section, fabric: Fabric) -> tuple[PortRef, ...]:
     if isinstance(spec.victim_mask, list):
         ports = [
-            find_port(fabric, section, text, "victim_mask", index)
+            find_port(fabric, section, text, "victim_mask", index, kind=NodeKind.SWITCH)
             for index, text in enumerate(spec.victim_mask)
         ]
         return tuple(sorted({port for port in ports if port is not None}))

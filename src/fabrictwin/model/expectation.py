@@ -14,7 +14,7 @@ from fabrictwin.errors import nearest
 from fabrictwin.model.fabric import Fabric
 from fabrictwin.model.lookup import find_port
 from fabrictwin.model.program import Job
-from fabrictwin.model.quantities import PortText, Spec, read_port, show_value
+from fabrictwin.model.quantities import PortText, Spec, Wanted, read_port, show_value
 from fabrictwin.model.section import Section
 from fabrictwin.units import PS_PER_NS, parse_rate_bps, parse_size_bytes, parse_time_ps
 
@@ -65,9 +65,17 @@ class ExpectationSpec(Spec):
             "`jobs[*].busbw_bps`, `totals.dropped_packets`, `stopped`; `[*]` means every one",
         ),
     ]
-    min: Annotated[Any, Field(description="least value, with the unit of the place")] = None
-    max: Annotated[Any, Field(description="largest value, with the unit of the place")] = None
-    equals: Annotated[Any, Field(description="the only value; `null` is one too")] = None
+    min: Annotated[
+        Any, Wanted("a number or a quantity"), Field(description="least value, with the unit of the place")
+    ] = None
+    max: Annotated[
+        Any, Wanted("a number or a quantity"), Field(description="largest value, with the unit of the place")
+    ] = None
+    equals: Annotated[
+        Any,
+        Wanted("a number, a quantity, text, `true`, `false` or `null`"),
+        Field(description="the only value; `null` is one too"),
+    ] = None
 
     @model_validator(mode="after")
     def _check_bounds(self) -> Self:

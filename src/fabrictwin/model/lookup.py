@@ -59,9 +59,11 @@ def first_cabled_port(fabric: Fabric, node: int) -> PortRef | None:
     return next((port for port in ports if port in fabric.link_at), None)
 
 
-def find_port(fabric: Fabric, section: Section, text: PortText, *keys: str | int) -> PortRef | None:
-    """The cabled port that ``leaf0/5`` names."""
-    node = find_node(fabric, section, text.node, *keys)
+def find_port(
+    fabric: Fabric, section: Section, text: PortText, *keys: str | int, kind: NodeKind | None = None
+) -> PortRef | None:
+    """The cabled port that ``leaf0/5`` names, of a node of a kind."""
+    node = find_node(fabric, section, text.node, *keys, kind=kind)
     return None if node is None else _cabled_port(fabric, section, node, text, *keys)
 
 

@@ -86,7 +86,6 @@ class QosSpec(Spec):
     ]
     vlarb_low: Annotated[
         VlWeights | None,
-        Wanted("a list of [VL, weight], e.g. `[[0, 64], [1, 192]]`"),
         Field(description="low-priority table; default: every data VL with weight 64"),
     ] = None
     vl_high_limit: Annotated[

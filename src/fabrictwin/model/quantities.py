@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from fabrictwin.model.program import FOREVER
 from fabrictwin.units import PS_PER_S, parse_length_mm, parse_rate_bps, parse_size_bytes, parse_time_ps
@@ -34,6 +35,18 @@ class Wanted:
     """What a person writes in a field, in words."""
 
     text: str
+
+
+def wanted_in(info: FieldInfo) -> str:
+    """What a person writes in a field, in words; empty where its type does not say."""
+    parts = [*info.metadata, *_annotations(info.annotation)]
+    return next((part.text for part in parts if isinstance(part, Wanted)), "")
+
+
+def _annotations(annotation: Any) -> list[Any]:
+    """Everything that stands beside a type, also where the type may be left out."""
+    inner = [part for argument in get_args(annotation) for part in _annotations(argument)]
+    return [*getattr(annotation, "__metadata__", ()), *inner]
 
 
 class Spec(BaseModel):

@@ -23,7 +23,7 @@ ROUTING_OPTIONS: dict[str, tuple[str, ...]] = {
     "up_down": ("lmc", "roots"),
     "ftree": ("roots",),
     "dfsssp": ("lmc",),
-    "explicit": ("tables",),
+    "explicit": ("lmc", "tables"),
 }
 """Options of each engine; ``ftree`` takes no LMC, as OpenSM's does not."""
 
@@ -42,7 +42,7 @@ class RoutingKeys(Spec):
         dict[str, dict[str, int]],
         Field(
             default={},
-            description="for `explicit`: `{sw0: {h0: 1, h1: 2}}`, the output port of a switch for an HCA",
+            description="for `explicit`: `{sw0: {h0: 1, h1: 2}}`, output port of a switch by destination",
         ),
     ]
 
@@ -55,8 +55,8 @@ class RoutingSpec:
         engine: Name of the routing engine.
         lmc: 2**lmc LIDs for each HCA port.
         roots: Switches at the top of the tree, by node index; empty: the engine finds them.
-        tables: For ``explicit``: output port by name of the switch and of the destination, which is an HCA
-            (``h0``: all its ports) or one of its ports (``h0/2``). A pair that is not there is dropped.
+        tables: For ``explicit``: output port by name of the switch and of the destination, which is a switch,
+            an HCA (all its ports) or one of its ports (``h0/2``). A pair that is not there is dropped.
     """
 
     engine: str = DEFAULT_ENGINE
@@ -121,6 +121,10 @@ def _check_table(table: Mapping[str, int], section: Section, fabric: Fabric, swi
 
 def _check_destination(text: str, section: Section, fabric: Fabric) -> None:
     try:
-        find_hca_port(fabric, section, read_endpoint(text))
+        end = read_endpoint(text)
     except ValueError as error:
         section.refuse(str(error))
+        return
+    node = find_node(fabric, section, end.node)
+    if node is not None and end.port is not None:
+        find_hca_port(fabric, section, end)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from fabrictwin.errors import InputError, Problem, nearest
-from fabrictwin.model.quantities import Wanted, show_value
+from fabrictwin.model.quantities import show_value, wanted_in
 from fabrictwin.model.yaml_loader import Document, FieldPath
 
 MOST_PROBLEMS = 50
@@ -170,7 +170,7 @@ def _explain(detail: Any, spec: type[BaseModel]) -> tuple[str, FieldPath]:
     place = tuple(part for part in detail["loc"] if not _is_union_branch(part))
     kind, got = detail["type"], show_value(detail["input"])
     owner, info = _field_at(spec, place)
-    wanted = next((part.text for part in info.metadata if isinstance(part, Wanted)), "") if info else ""
+    wanted = wanted_in(info) if info else ""
     context = detail.get("ctx", {})
     match kind:
         case "extra_forbidden":

@@ -205,7 +205,7 @@ WRONG = {
     ),
     "route for an unknown host": (
         scenario_text("routing:\n  engine: explicit\n  tables:\n    leaf0:\n      h9: 1"),
-        "s.yaml:10: routing.tables.leaf0.h9: unknown HCA 'h9'",
+        "s.yaml:10: routing.tables.leaf0.h9: unknown node 'h9'",
     ),
     "route to a port that is not there": (
         scenario_text("routing:\n  engine: explicit\n  tables:\n    leaf0:\n      h0: 65"),

@@ -13,7 +13,7 @@ from fabrictwin.model.action import ActionKind
 from fabrictwin.model.fabric import Fabric, Link, PortRef
 from fabrictwin.model.hardware import HcaModel
 from fabrictwin.model.lookup import find_cable
-from fabrictwin.model.quantities import Cable, Endpoint, Name, Spec, TimePs, Wanted
+from fabrictwin.model.quantities import Cable, Endpoint, Name, Spec, TimePs
 from fabrictwin.model.section import Section
 
 
@@ -35,9 +35,9 @@ class FaultSpec(Spec):
 class LastingFaultSpec(FaultSpec):
     """A fault that ends after a time, or never."""
 
-    duration: Annotated[
-        TimePs | None, Wanted("a time"), Field(description="how long it lasts; default: to the end", gt=0)
-    ] = None
+    duration: Annotated[TimePs | None, Field(description="how long it lasts; default: to the end", gt=0)] = (
+        None
+    )
 
     @property
     def end_ps(self) -> int | None:

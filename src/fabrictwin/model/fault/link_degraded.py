@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, LinkFaultSpec
 from fabrictwin.model.hardware.link_speed import link_rate_bps
-from fabrictwin.model.quantities import RateBps, Wanted
+from fabrictwin.model.quantities import RateBps
 from fabrictwin.units import show_rate
 
 _LANES = 4
@@ -27,9 +27,7 @@ class LinkDegradedSpec(LinkFaultSpec):
         Literal["1x", "2x"] | None, Field(description="lanes left of a 4x cable; the speed of a lane stays")
     ] = None
     speed: Annotated[Speed | None, Field(description="or the speed of each of the 4 lanes")] = None
-    rate: Annotated[
-        RateBps | None, Wanted("a rate, e.g. `100Gb/s`"), Field(description="or the rate itself")
-    ] = None
+    rate: Annotated[RateBps | None, Field(description="or the rate itself")] = None
 
     @model_validator(mode="after")
     def _check_one(self) -> Self:

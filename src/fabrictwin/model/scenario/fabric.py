@@ -56,7 +56,6 @@ class LinkKeys(Spec):
 
     rate: Annotated[
         RateBps | None,
-        Wanted("a rate, e.g. `400Gb/s`"),
         Field(description="default: the highest rate that both models have"),
     ] = None
     length: Annotated[LengthMm, Field(description="length of every cable")] = DEFAULT_LENGTH_MM

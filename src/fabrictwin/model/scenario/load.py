@@ -44,7 +44,6 @@ class ScenarioKeys(Spec):
     seed: Annotated[int, Field(ge=0, lt=2**63, description="seed of every random choice")] = 1
     duration: Annotated[
         TimePs | None,
-        Wanted("a time, e.g. `2ms`"),
         Field(
             gt=0, description="stop here, or earlier when all is done; needed where the workload never ends"
         ),

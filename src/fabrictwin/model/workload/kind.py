@@ -32,9 +32,7 @@ class JobSpec(Spec):
         int, Field(ge=1, le=MOST_QPS, description="queue pairs that a pair of hosts spreads over")
     ] = 1
     start: Annotated[TimePs, Field(description="fabric time of the first message")] = 0
-    stop: Annotated[TimePs | None, Wanted("a time"), Field(description="nothing is posted from here on")] = (
-        None
-    )
+    stop: Annotated[TimePs | None, Field(description="nothing is posted from here on")] = None
 
 
 @dataclass(frozen=True)

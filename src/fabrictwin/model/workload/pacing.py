@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fabrictwin.model.program import Instruction, Op
-from fabrictwin.model.quantities import Count, MessageBytes, RateBps, Wanted
+from fabrictwin.model.quantities import Count, MessageBytes, RateBps
 from fabrictwin.model.workload.kind import JobSpec
 from fabrictwin.units import PS_PER_S
 
@@ -23,7 +23,6 @@ class MessagesSpec(JobSpec):
     count: Annotated[Count, Field(description="messages of each sender")] = 1
     rate: Annotated[
         RateBps | None,
-        Wanted("a rate, e.g. `100Gb/s`"),
         Field(description="payload posted per second; default: the next message when the last has been sent"),
     ] = None
     arrival: Annotated[

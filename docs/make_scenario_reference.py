@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the tables of ``scenario.md`` from the models and tables that read a scenario.
+
+Run it after a change of a key: ``python docs/make_scenario_reference.py``. What stands
+between ``<!-- table: X -->`` and ``<!-- end -->`` is replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from fabrictwin.model.congestion import PROFILES, IbCcaSpec
+from fabrictwin.model.expectation import RESULT_FIELDS, ExpectationSpec
+from fabrictwin.model.fabric import MM_PER_M
+from fabrictwin.model.fault import FAULTS
+from fabrictwin.model.fault.kind import FaultSpec
+from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS
+from fabrictwin.model.qos import QosSpec
+from fabrictwin.model.quantities import wanted_in
+from fabrictwin.model.routing_names import ROUTING_OPTIONS, RoutingKeys
+from fabrictwin.model.scenario.fabric import FabricKeys, ImportKeys, LinkKeys
+from fabrictwin.model.scenario.hardware import HcaOverrides, SwitchOverrides
+from fabrictwin.model.scenario.load import DeploymentKeys, ScenarioKeys
+from fabrictwin.model.subnet_manager import SubnetManagerKeys
+from fabrictwin.model.topology import TOPOLOGIES
+from fabrictwin.model.workload import WORKLOADS, JobSpec
+from fabrictwin.model.workload.collective import BUS_FACTORS
+from fabrictwin.units import show_rate, show_time
+
+PAGE = Path(__file__).with_name("scenario.md")
+_BLOCK = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(header)]
+    lines.append(["---"] * len(lines[0]))
+    lines += [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _keys(model: type[BaseModel], without: Iterable[str] = (), default: str = "") -> str:
+    rows = [
+        (f"`{info.alias or key}`", _wanted(info), default or _default(info), info.description or "")
+        for key, info in model.model_fields.items()
+        if key not in {*without, "kind"}
+    ]
+    return _table(("key", "value", "default", "meaning"), rows)
+
+
+def _wanted(info: FieldInfo) -> str:
+    if wanted_in(info):
+        return wanted_in(info)
+    choices = _choices(info.annotation)
+    if choices:
+        return " ".join(f"`{choice}`" for choice in choices)
+    kinds = {int: "a number", float: "a number", bool: "`true` or `false`", str: "text"}
+    plain = next(
+        (text for kind, text in kinds.items() if kind in (info.annotation, *get_args(info.annotation))), ""
+    )
+    container = {list: "a list", dict: "a mapping"}.get(get_origin(info.annotation) or info.annotation, "")
+    return (container or plain or "a mapping") + _bounds(info)
+
+
+def _choices(annotation: Any) -> list[Any]:
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [choice for part in get_args(annotation) for choice in _choices(part)]
+
+
+def _bounds(info: FieldInfo) -> str:
+    words = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+    parts = []
+    for part in info.metadata:
+        for name, word in words.items():
+            bound = getattr(part, name, None)
+            if bound is not None:
+                parts.append(f"{word} {'2^63' if bound == 2**63 else bound}")
+    return " " + " ".join(parts) if parts else ""
+
+
+def _default(info: FieldInfo) -> str:
+    if info.default is PydanticUndefined:
+        return "required"
+    if info.default is None or info.default == [] or info.default == {}:
+        return ""
+    if wanted_in(info).startswith("a time"):
+        return f"`{show_time(info.default).replace(' ', '')}`" if info.default else "`0us`"
+    if wanted_in(info).startswith("a length"):
+        return f"`{info.default // MM_PER_M}m`"
+    return f"`{info.default}`"
+
+
+def _attributes(documentation: str) -> dict[str, str]:
+    """What the ``Attributes:`` of a docstring say, by name."""
+    _, _, listed = documentation.partition("Attributes:")
+    found: dict[str, str] = {}
+    name = ""
+    for line in listed.splitlines():
+        match = re.match(r" {8}(\w+): (.*)", line)
+        if match:
+            name = match[1]
+            found[name] = match[2]
+        elif name and line.strip():
+            found[name] += " " + line.strip()
+    return found
+
+
+def _topologies() -> str:
+    rows = []
+    for row in TOPOLOGIES.values():
+        texts = _attributes(row.parameters.__doc__ or "")
+        keys = [key for key in row.parameters.model_fields if key != "generator"]
+        shown = "; ".join(f"`{key}`: {texts[key].rstrip('.').replace('``', '`')}" for key in keys)
+        rows.append((f"`{row.name}`" if row.name != "explicit" else "nodes and links", row.title, shown))
+    return _table(("generator", "what", "keys"), rows)
+
+
+def _hardware() -> str:
+    switches = [
+        (f"`{m.name}`", m.title, show_rate(m.rate_bps), show_time(m.forwarding_latency_ps), m.source)
+        for m in SWITCH_MODELS.values()
+    ]
+    hcas = [
+        (
+            f"`{m.name}`",
+            m.title,
+            show_rate(m.rate_bps),
+            f"{show_time(m.tx_latency_ps)} + {show_time(m.rx_latency_ps)}",
+            m.source,
+        )
+        for m in HCA_MODELS.values()
+    ]
+    return _table(("model", "part", "port", "latency", "source"), switches + hcas)
+
+
+def _kinds(rows: Iterable[Any], common: type[BaseModel]) -> str:
+    parts = []
+    for row in rows:
+        keys = _keys(row.spec, common.model_fields)
+        parts.append(f"\n`{row.name}` — {row.summary}\n\n{keys}")
+    return "".join(parts) + "\n"
+
+
+def _profiles() -> str:
+    rows = [
+        (f"`{name}`", *(f"`{profile.parameters[name]}`" for profile in PROFILES.values()))
+        for name in IbCcaSpec.model_fields
+    ]
+    sources = [("source", *(profile.source for profile in PROFILES.values()))]
+    return _table(("parameter", *(f"`{name}`" for name in PROFILES)), rows + sources)
+
+
+def _routing() -> str:
+    return _table(
+        ("engine", "options"),
+        (
+            (f"`{name}`", " ".join(f"`{option}`" for option in options))
+            for name, options in ROUTING_OPTIONS.items()
+        ),
+    )
+
+
+def _result() -> str:
+    rows = (
+        (f"`{name}`", " ".join(f"`{field}`" for field in fields)) for name, fields in RESULT_FIELDS.items()
+    )
+    return _table(("part", "fields"), rows)
+
+
+def _bus_factors() -> str:
+    rows = ((f"`{name}`", str(factor(8))) for name, factor in BUS_FACTORS.items())
+    return _table(("collective", "of 8 ranks"), rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "scenario": lambda: _keys(ScenarioKeys),
+    "fabric": lambda: _keys(FabricKeys),
+    "link": lambda: _keys(LinkKeys),
+    "topologies": _topologies,
+    "import": lambda: _keys(ImportKeys),
+    "hardware": _hardware,
+    "switch_model": lambda: _keys(SwitchOverrides),
+    "hca_model": lambda: _keys(HcaOverrides),
+    "routing": lambda: _keys(RoutingKeys) + "\n" + _routing(),
+    "congestion_control": lambda: _keys(IbCcaSpec, default="the profile's"),
+    "profiles": _profiles,
+    "qos": lambda: _keys(QosSpec),
+    "workload": lambda: _keys(JobSpec),
+    "workload kinds": lambda: _kinds(WORKLOADS.values(), JobSpec),
+    "bus factors": _bus_factors,
+    "faults": lambda: _keys(FaultSpec),
+    "fault kinds": lambda: _kinds(FAULTS.values(), FaultSpec),
+    "expect": lambda: _keys(ExpectationSpec) + "\n" + _result(),
+    "subnet_manager": lambda: _keys(SubnetManagerKeys),
+    "deployment": lambda: _keys(DeploymentKeys),
+}
+
+
+def fill(page: str) -> str:
+    """The page with every table written anew.
+
+    Raises:
+        KeyError: The page asks for a table that is not in ``TABLES``.
+    """
+    return _BLOCK.sub(lambda block: f"{block[1]}{TABLES[block[2]]()}{block[3]}", page)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
