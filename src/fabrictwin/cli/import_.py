@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fabrictwin.cli.console import diagnostics, output, printable
+from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
 from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, write_json
 from fabrictwin.errors import InputError
 from fabrictwin.model.fabric import NodeKind
@@ -26,8 +26,6 @@ from fabrictwin.model.ibnetdiscover import (
 )
 from fabrictwin.model.topology import Equipment
 from fabrictwin.units import show_rate
-
-WARNINGS_SHOWN = 20
 
 app = typer.Typer(help="Makes a scenario from a real fabric.", no_args_is_help=True)
 
@@ -50,8 +48,7 @@ def import_ibnetdiscover(
 
     Example: fabrictwin import ibnetdiscover fabric.ibnetdiscover -o fabric.yaml
     """
-    targets = [scenario, *([Path(json)] if json not in (None, STANDARD_OUTPUT) else [])]
-    check_writable(targets)
+    check_writable([scenario, json])
     if scenario.exists() and file.exists() and scenario.samefile(file):
         raise InputError.of("the scenario would overwrite the file it is made from", file=str(scenario))
     result = parse(read_file(file), str(file))
@@ -62,7 +59,7 @@ def import_ibnetdiscover(
     if json is not None:
         write_json(_as_json(result), json)
     _print_counts(diagnostics() if json == STANDARD_OUTPUT else output(), result, scenario)
-    _print_warnings(diagnostics(), result)
+    print_warnings(result.warnings)
 
 
 def _as_json(result: ImportResult) -> dict[str, Any]:
@@ -87,11 +84,3 @@ def _print_counts(console: Console, result: ImportResult, scenario: Path) -> Non
     table.add_row("warnings", f"{len(result.warnings):,}")
     console.print(table)
     console.print(Text.assemble("wrote ", (printable(str(scenario)), "bold")), soft_wrap=True)
-
-
-def _print_warnings(console: Console, result: ImportResult) -> None:
-    for warning in result.warnings[:WARNINGS_SHOWN]:
-        console.print(Text.assemble(("warning: ", "yellow"), printable(str(warning))), soft_wrap=True)
-    more = len(result.warnings) - WARNINGS_SHOWN
-    if more > 0:
-        console.print(f"and {more:,} more warnings (all of them are in --json)")

@@ -22,16 +22,17 @@ def peak_rss_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit_bytes
 
 
-def check_writable(targets: Iterable[Path]) -> None:
+def check_writable(targets: Iterable[str | Path | None]) -> None:
     """Makes sure, before a long run, that its output can be written.
 
     Args:
-        targets: Files to be written after the run.
+        targets: Files to be written after the run; None and ``-`` (standard output) are passed over.
 
     Raises:
         InputError: Every target that is a folder, or whose folder is missing or read-only.
     """
-    problems = [Problem(problem, file=str(target)) for target in targets if (problem := _obstacle(target))]
+    files = [Path(target) for target in targets if target not in (None, STANDARD_OUTPUT)]
+    problems = [Problem(problem, file=str(file)) for file in files if (problem := _obstacle(file))]
     if problems:
         raise InputError(problems)
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fabrictwin.cli.console import diagnostics, output, printable
+from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
 from fabrictwin.cli.progress import fabric_progress
 from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, peak_rss_bytes, write_json
 from fabrictwin.cli.result_rows import Result
@@ -48,10 +48,9 @@ def simulate(
     A deadlock is a result, not an error. Exit code 1: an expectation of the scenario is not met.
     """
     until_ps = _read_until(until)
-    check_writable(
-        [*([Path(json)] if json not in (None, STANDARD_OUTPUT) else []), *([report] if report else [])]
-    )
+    check_writable([json, report])
     loaded = load_scenario(scenario)
+    print_warnings(loaded.warnings)
     simulation = Simulation(loaded, shards=shards)
     started_s = time.perf_counter()
     with fabric_progress(min(until_ps or loaded.duration_ps, loaded.duration_ps)) as observe:

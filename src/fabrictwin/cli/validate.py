@@ -11,12 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fabrictwin.cli.console import diagnostics, output, printable
+from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
 from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, write_json
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.units import show_rate, show_time
-
-WARNINGS_SHOWN = 20
 
 
 def validate(
@@ -34,14 +32,13 @@ def validate(
 
     Exit code 2: something is wrong; each line names file, line, field and what was expected.
     """
-    if json not in (None, STANDARD_OUTPUT):
-        check_writable([Path(str(json))])
+    check_writable([json])
     loaded = load_scenario(scenario)
     summary = summarise(loaded)
     if json is not None:
         write_json(summary, json)
     _print_summary(diagnostics() if json == STANDARD_OUTPUT else output(), loaded, summary)
-    _print_warnings(diagnostics(), loaded)
+    print_warnings(loaded.warnings)
 
 
 def summarise(scenario: Scenario) -> dict[str, Any]:
@@ -113,11 +110,3 @@ def _print_summary(console: Console, scenario: Scenario, summary: dict[str, Any]
 
 def _until(end_ps: int | None) -> str:
     return "" if end_ps is None else f", over at {show_time(end_ps)}"
-
-
-def _print_warnings(console: Console, scenario: Scenario) -> None:
-    for warning in scenario.warnings[:WARNINGS_SHOWN]:
-        console.print(Text.assemble(("warning: ", "yellow"), printable(str(warning))), soft_wrap=True)
-    more = len(scenario.warnings) - WARNINGS_SHOWN
-    if more > 0:
-        console.print(f"and {more:,} more warnings (all of them are in --json)")

@@ -20,7 +20,7 @@ def test_check_writable_every_bad_target_is_named(tmp_path: Path) -> None:
 
 
 def test_check_writable_good_targets_pass(tmp_path: Path) -> None:
-    check_writable([tmp_path / "a.json", tmp_path / "b.html"])
+    check_writable([tmp_path / "a.json", str(tmp_path / "b.html"), "-", None])
 
 
 def test_write_json_file_reads_back(tmp_path: Path) -> None:
