@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,7 +36,7 @@ from fabrictwin.errors import InputError, Problem
 LARGEST_FILE_BYTES = 512 * 1024
 LARGEST_LINE_CHARACTERS = 16 * 1024
 LARGEST_DEPTH = 16
-LARGEST_NODE_COUNT = 30_000
+LARGEST_NODE_COUNT = 25_000
 """Keys and values. Reading one takes up to 20 µs, and hostile input has to be refused within a second."""
 LARGEST_PROBLEM_COUNT = 20
 """Problems of form after which reading stops; a file with that many is not a scenario."""
@@ -70,10 +71,13 @@ class Document:
 
     def line_of(self, field_name: str) -> int:
         """Line of a dotted path such as ``workload[2].message``."""
-        named = {dotted(path): line for path, line in self.lines.items()}
-        while field_name and field_name not in named:
+        while field_name and field_name not in self._line_by_name:
             field_name = field_name[: max(field_name.rfind("."), field_name.rfind("["), 0)]
-        return named.get(field_name, 1)
+        return self._line_by_name.get(field_name, 1)
+
+    @cached_property
+    def _line_by_name(self) -> dict[str, int]:
+        return {dotted(path): line for path, line in self.lines.items()}
 
     def problem(self, path: FieldPath, message: str) -> Problem:
         """A problem with the value at a path."""

@@ -241,16 +241,16 @@ def _long(line: str, count: int, head: str) -> str:
 
 
 HOSTILE = {
-    "wrong entries": _long("- {kind: stream, src: zz, dst: yy, message: 1MiB}\n", 2500, "workload:"),
+    "wrong entries": _long("- {kind: stream, src: zz, dst: yy, message: 1MiB}\n", 2200, "workload:"),
     "wrong kinds": _long("- {kind: streem}\n", 7000, "workload:"),
-    "unknown keys": scenario_text("".join(f"k{index}: 1\n" for index in range(14_000))),
+    "unknown keys": scenario_text("".join(f"k{index}: 1\n" for index in range(12_000))),
     "unknown senders": scenario_text(
         "workload:\n- kind: incast\n  receiver: h0\n  message: 1KiB\n  senders: ["
-        + ",\n".join(f"x{index}" for index in range(29_000))
+        + ",\n".join(f"x{index}" for index in range(24_000))
         + "]"
     ),
     "routes of unknown switches": scenario_text(
-        "routing:\n  engine: explicit\n  tables:\n" + "".join(f"    z{i}: {{h0: 1}}\n" for i in range(7000))
+        "routing:\n  engine: explicit\n  tables:\n" + "".join(f"    z{i}: {{h0: 1}}\n" for i in range(6000))
     ),
     "flaps": _long(
         "- {kind: link_flap, link: [leaf0/3, spine0/1], at: 0us, down: 1us, up: 1us, count: 1000}\n",
@@ -262,6 +262,16 @@ HOSTILE = {
         topology="  topology: {generator: fat_tree, levels: 3, k: 12}",
     ),
     "a million ports": scenario_text(topology="  topology: {generator: fat_tree, levels: 3, k: 1000}"),
+    "cables of unknown nodes": scenario_text(
+        topology="  topology:\n    nodes:\n"
+        + "".join(f"      n{index}: hca\n" for index in range(3000))
+        + "    links:\n"
+        + "".join(f"    - [y{index}/1, z{index}/1]\n" for index in range(4000))
+    ),
+    "unknown kinds of nodes": scenario_text(
+        topology="  topology:\n    links: []\n    nodes:\n"
+        + "".join(f"      n{index}: hcaa\n" for index in range(12_000))
+    ),
     "expectations": _long("- {path: 'flows[zz].goodput_bps', min: 1}\n", 4000, "expect:"),
 }
 

@@ -21,7 +21,7 @@ from fabrictwin.model.scenario.hardware import (
     read_hca_model,
     read_switch_model,
 )
-from fabrictwin.model.section import Section
+from fabrictwin.model.section import MOST_PROBLEMS, Section
 from fabrictwin.model.topology import DEFAULT_LENGTH_MM, TOPOLOGIES, Equipment, LinkDefaults, build_topology
 
 Mtu = Literal[256, 512, 1024, 2048, 4096]
@@ -154,7 +154,29 @@ def _generate(section: Section, equipment: Equipment) -> Fabric | None:
         )
         return None
     parameters = section.read(TOPOLOGIES[name].parameters)
-    return None if parameters is None else build_topology(name, parameters, equipment)
+    if parameters is None or (name == _EXPLICIT and _refuse_many_unknown_ends(section)):
+        return None
+    return build_topology(name, parameters, equipment)
+
+
+def _refuse_many_unknown_ends(section: Section) -> bool:
+    """Notes the ends of cables that no node has, where they are so many that only these can be shown.
+
+    The topology would look for the nearest name of each, which takes minutes for some thousand of them.
+    """
+    nodes = section.value["nodes"]
+    unknown = [
+        (index, position, end.partition("/")[0])
+        for index, link in enumerate(section.value["links"])
+        if isinstance(link, list)
+        for position, end in enumerate(link[:2])
+        if isinstance(end, str) and end.partition("/")[0] not in nodes
+    ]
+    if len(unknown) < MOST_PROBLEMS:
+        return False
+    for index, position, node in unknown[:MOST_PROBLEMS]:
+        section.refuse_name("node", node, nodes, "links", index, position)
+    return True
 
 
 def _import(section: Section, equipment: Equipment, mtu_bytes: int, base: Path) -> ScenarioFabric | None:
