@@ -27,7 +27,7 @@ class FatTree(NamedTuple):
         level: [switches] int32, levels below the top.
         radix: [switches] int64, ports upwards of a complete member of the switch's group; 0 at the top.
         slot_first: [switches + 1] int32, first slot of a switch; it has ``radix`` of them.
-        slot: [slots] int32, channel upwards by digit; -1 where the cable is not in the plan.
+        slot: [slots] int32, channel upwards by digit; -1 where there is no cable.
         stride: [destination switch, level] int64, what to divide an index by to get the digit of a level.
         place: [targets] int64, place of the destination in tree order.
     """
@@ -41,7 +41,7 @@ class FatTree(NamedTuple):
 
 
 def read_fat_tree(graph: SubnetGraph, directions: Directions, targets: Targets) -> FatTree:
-    """Reads the tree from the cabling plan; links that are down count as present.
+    """Reads the tree from the live cables.
 
     Args:
         graph: The fabric.
@@ -88,7 +88,7 @@ def is_rung(channels: Channels, directions: Directions, channel: int) -> bool:
     """Whether a channel leads to a parent; a channel between equals goes up as well, but is no part of the
     tree."""
     rank = directions.rank
-    return bool(rank[channels.peer[channel]] < rank[channels.source[channel]])
+    return bool(channels.alive[channel] and rank[channels.peer[channel]] < rank[channels.source[channel]])
 
 
 @inline_kernel
@@ -169,31 +169,14 @@ def _columns(channels: Channels, directions: Directions, group: Array) -> tuple[
 def _fill_slots(
     channels: Channels, directions: Directions, column: Array, parallel: Array, slot_first: Array, slot: Array
 ) -> None:
-    """Puts each cable upwards into the slot of its digit, then deals the empty slots out to the cables there
-    are."""
+    """Puts each cable upwards into the slot of its digit."""
     for switch in range(len(column)):
-        slots = slot[slot_first[switch] : slot_first[switch + 1]]
-        rungs = 0
         for channel in range(channels.first[switch], channels.first[switch + 1]):
             if is_rung(channels, directions, channel):
-                digit = column[channels.peer[channel]] * parallel[switch]
-                while slots[digit] >= 0:
+                digit = slot_first[switch] + column[channels.peer[channel]] * parallel[switch]
+                while slot[digit] >= 0:
                     digit += 1
-                slots[digit] = channel
-                rungs += 1
-        _deal_empty_slots(slots, rungs)
-
-
-@inline_kernel
-def _deal_empty_slots(slots: Array, rungs: int) -> None:
-    if rungs == 0 or rungs == len(slots):
-        return
-    cables = slots[slots >= 0]
-    dealt = 0
-    for digit in range(len(slots)):
-        if slots[digit] < 0:
-            slots[digit] = cables[dealt % rungs]
-            dealt += 1
+                slot[digit] = channel
 
 
 @kernel

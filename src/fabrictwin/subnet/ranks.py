@@ -25,7 +25,7 @@ that a core switch of a small tree keeps its place after losing one of four pods
 
 
 def rank_from_roots(graph: SubnetGraph, roots: Sequence[int] = ()) -> Array:
-    """Ranks every switch by the cabling plan, whatever is down at the moment.
+    """Ranks every switch by its distance from the nearest root.
 
     Args:
         graph: The fabric.
@@ -35,22 +35,51 @@ def rank_from_roots(graph: SubnetGraph, roots: Sequence[int] = ()) -> Array:
         [switches] int32. A switch that ends up below every switch with HCAs (a spine that is cabled to leaves
         only, in a tree of three levels) is ranked above its neighbours, where it is of use.
     """
-    plan = graph.with_down()
-    starts = np.array(sorted(roots), np.int32) if roots else _find_roots(plan)
-    rank = _spread_ranks(plan.channels, starts)
-    _lift_bare_switches(plan.channels, plan.served, rank)
+    starts = np.array(sorted(roots), np.int32) if roots else _find_roots(graph)
+    rank = _spread_ranks(graph.channels, starts, 0)
+    _lift_bare_switches(graph.channels, graph.served, rank)
     return rank
 
 
-def rank_from_one_root(graph: SubnetGraph) -> Array:
-    """Ranks every switch by its distance from the single most central switch of its piece, over live
-    channels.
+def rank_with_apex(graph: SubnetGraph, rank: Array) -> Array:
+    """Lifts one leaf above the roots, and what lies between, so that the roots have a switch above them all.
 
-    Every other switch then has a neighbour above it, so up*/down* paths connect whatever is connected.
+    A packet between HCAs on two spines has to go down and up again. With one leaf on top it goes up to that
+    leaf and down, while the paths between all other leaves stay as they are.
+
+    Args:
+        graph: The fabric.
+        rank: Ranks with several roots.
+
+    Returns:
+        [switches] int32 ranks.
     """
-    roots = _find_roots(graph)
-    _, first = np.unique(graph.pieces[roots], return_index=True)
-    return _spread_ranks(graph.channels, roots[np.sort(first)])
+    lifted = rank.copy()
+    for apex in _central_switches(graph, rank > 0):
+        distance = _spread_ranks(graph.channels, np.array([apex], np.int32), FAR)
+        lifted = np.minimum(lifted, distance - rank[apex])
+    return lifted
+
+
+def rank_from_apex(graph: SubnetGraph, rank: Array) -> Array:
+    """Ranks every switch by its distance from one leaf of its piece.
+
+    Every other switch then has a neighbour above it, so up*/down* paths connect whatever is connected. The
+    root is a leaf because the ranks of a tree seen from a leaf still allow its shortest paths; seen from a
+    spine they do not.
+    """
+    return _spread_ranks(graph.channels, _central_switches(graph, rank > 0), 0)
+
+
+def _central_switches(graph: SubnetGraph, wanted: Array) -> Array:
+    """In each piece, the switch nearest to all HCAs; one of the wanted ones, where there is any."""
+    left = count_hops(graph.channels, undirected(graph.channels)).left.astype(np.int64)
+    left[left == FAR] = 0
+    distance = left @ graph.served
+    order = np.lexsort((np.arange(graph.switch_count), distance, ~wanted))
+    _, first = np.unique(graph.pieces[order], return_index=True)
+    chosen: Array = np.sort(order[first]).astype(np.int32)
+    return chosen
 
 
 def _find_roots(graph: SubnetGraph) -> Array:
@@ -85,8 +114,8 @@ def _central_distance(left: Array, weight: Array) -> Array:
 
 
 @kernel
-def _spread_ranks(channels: Channels, roots: Array) -> Array:
-    """Breadth-first distance from the nearest root; 0 where no root is connected."""
+def _spread_ranks(channels: Channels, roots: Array, elsewhere: int) -> Array:
+    """[switches] int32: breadth-first distance from the nearest root, and where no root is connected."""
     switches = len(channels.first) - 1
     rank = np.full(switches, -1, np.int32)
     queue = np.empty(switches, np.int32)
@@ -103,7 +132,8 @@ def _spread_ranks(channels: Channels, roots: Array) -> Array:
                 rank[peer] = rank[switch] + 1
                 queue[tail] = peer
                 tail += 1
-    return np.maximum(rank, 0)
+    rank[rank < 0] = elsewhere
+    return rank
 
 
 @kernel
@@ -116,5 +146,6 @@ def _lift_bare_switches(channels: Channels, served: Array, rank: Array) -> None:
         if rank[switch] > deepest:
             highest = rank[switch]
             for channel in range(channels.first[switch], channels.first[switch + 1]):
-                highest = min(highest, rank[channels.peer[channel]])
+                if channels.alive[channel]:
+                    highest = min(highest, rank[channels.peer[channel]])
             rank[switch] = highest - 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The choice among equally long legal paths that several engines share: the path with the least on it so far.
 
-One destination LID after another, every switch takes the legal next hop whose path carries the fewest paths
-of earlier destinations, summed over its channels; then the paths of all HCAs to that LID are added to the
-channels they take. Looking along the whole path, and counting paths instead of LIDs, is what keeps the ways
-down from the top of a tree as even as the ways up.
+One destination LID after another, from the nearest switch outwards, every switch takes the legal next hop
+whose way carries the fewest paths so far, summed over its channels; the paths of its own HCAs are added to
+that way at once, so that the next switch sees them. Looking along the whole way, and counting paths instead
+of LIDs, is what keeps the cables down from the top of a tree as even as those up.
 
 Source: Hoefler, Schneider, Lumsdaine, "Optimized routing for large-scale InfiniBand networks" (SSSP), here
 restricted to the shortest legal paths.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabrictwin.jit import inline_kernel, kernel
-from fabrictwin.subnet.graph import Array, Channels
+from fabrictwin.subnet.graph import NO_PORT, Array, Channels
 from fabrictwin.subnet.hops import UNREACHABLE, Approach, Directions, Hops, Paths, approach, next_channels
 from fabrictwin.subnet.lids import Targets
 from fabrictwin.subnet.routes import Routes, empty_lft
@@ -31,9 +31,8 @@ class _Draft(NamedTuple):
         order: [switches] int32, the switches that have a legal next hop, nearest first.
         first: [switches + 1] int32, first legal next hop by position in ``order``.
         onward: [channels] int32, legal next hops.
-        cost: [switches] int64, paths that lie on the best way from a switch.
+        cost: [switches] int64, paths that lie on the way from a switch, summed over its channels.
         choice: [switches] int32, channel taken.
-        flow: [switches] int64, paths that pass a switch.
     """
 
     order: Array
@@ -41,7 +40,6 @@ class _Draft(NamedTuple):
     onward: Array
     cost: Array
     choice: Array
-    flow: Array
 
 
 def spread_routes(
@@ -59,28 +57,118 @@ def spread_routes(
     Returns:
         The routes.
     """
-    graph, targets = request.graph, request.lids.targets
     lft = empty_lft(request.lids)
-    load = np.zeros(len(graph.channels.port), np.int64)
-    _spread(Paths(graph.channels, directions, hops), targets, graph.served, load, lft)
-    return Routes(engine, graph, request.lids, lft, deadlock_free, hops=hops, directions=directions)
+    fill_tables(Paths(request.graph.channels, directions, hops), request, lft)
+    return Routes(engine, request.graph, request.lids, lft, deadlock_free, hops=hops, directions=directions)
+
+
+def fill_tables(paths: Paths, request: RoutingRequest, lft: Array, *, rounds: int = 1) -> None:
+    """Fills the entries that drop, where there is a legal next hop; the others are kept, and their paths
+    count.
+
+    Args:
+        paths: The legal paths.
+        request: What is asked.
+        lft: [switches, width] tables, changed in place.
+        rounds: In a second round every choice is made again, knowing the load of all others.
+    """
+    targets, graph = request.lids.targets, request.graph
+    kept = lft.copy()
+    unfilled = (lft == NO_PORT).any(axis=0)[targets.lid]
+    if not unfilled.any():
+        return
+    senders = _Senders(graph.served, graph.channel_at, np.zeros(len(graph.channels.port), np.int64))
+    _spread(paths, targets, senders, kept, lft)
+    for _ in range(1, rounds):
+        _respread(paths, targets, senders, unfilled & (targets.end >= 0), kept, lft)
+
+
+class _Senders(NamedTuple):
+    """Who sends, and what lies on the channels.
+
+    Attributes:
+        served: [switches] int64, live HCA ports.
+        channel_at: [switches, 256] int32, channel by port.
+        load: [channels] int64, paths so far.
+    """
+
+    served: Array
+    channel_at: Array
+    load: Array
 
 
 @kernel
-def _spread(paths: Paths, targets: Targets, served: Array, load: Array, lft: Array) -> None:
-    draft = _start_draft(len(served), len(load))
-    for at in range(len(served)):
+def _spread(paths: Paths, targets: Targets, senders: _Senders, kept: Array, lft: Array) -> None:
+    draft = _start_draft(len(senders.served), len(senders.load))
+    for at in range(len(senders.served)):
         way = approach(paths, at)
         switches = _list_choices(way, draft)
         for target in range(targets.first[at], targets.first[at + 1]):
-            draft.cost[at] = 0
-            _choose(way.channels, draft, switches, load)
+            lid = targets.lid[target]
+            sign = 1 if targets.end[target] >= 0 else 0
+            _route_lid(way, senders, draft, switches, kept[:, lid], sign)
             for i in range(switches):
-                switch = draft.order[i]
-                lft[switch, targets.lid[target]] = way.channels.port[draft.choice[switch]]
-            if targets.end[target] >= 0:
-                draft.flow[:] = served
-                _add_paths(way.channels, draft, switches, load)
+                lft[draft.order[i], lid] = way.channels.port[draft.choice[draft.order[i]]]
+
+
+@kernel
+def _respread(
+    paths: Paths, targets: Targets, senders: _Senders, chosen: Array, kept: Array, lft: Array
+) -> None:
+    """Takes the paths to one of the chosen LIDs away, routes them again, and goes on to the next LID."""
+    draft = _start_draft(len(senders.served), len(senders.load))
+    for at in range(len(senders.served)):
+        way = approach(paths, at)
+        switches = _list_choices(way, draft)
+        for target in range(targets.first[at], targets.first[at + 1]):
+            lid = targets.lid[target]
+            if chosen[target]:
+                _route_lid(way, senders, draft, switches, lft[:, lid], -1)
+                _route_lid(way, senders, draft, switches, kept[:, lid], 1)
+                for i in range(switches):
+                    lft[draft.order[i], lid] = way.channels.port[draft.choice[draft.order[i]]]
+
+
+@inline_kernel
+def _route_lid(
+    way: Approach, senders: _Senders, draft: _Draft, switches: int, kept: Array, sign: int
+) -> None:
+    """Chooses for all switches, the nearest first, and adds each switch's paths (or takes them away)."""
+    draft.cost[:] = 0
+    for i in range(switches):
+        switch = draft.order[i]
+        if kept[switch] == NO_PORT:
+            _choose(way.channels, draft, i, senders.load)
+        else:
+            channel = senders.channel_at[switch, kept[switch]]
+            draft.cost[switch] = senders.load[channel] + draft.cost[way.channels.peer[channel]]
+            draft.choice[switch] = channel
+        paths = sign * senders.served[switch]
+        if paths != 0:
+            _add_paths(way.channels, draft, switch, paths, way.left[switch], senders.load)
+
+
+@inline_kernel
+def _choose(channels: Channels, draft: _Draft, position: int, load: Array) -> None:
+    """Takes the next hop with the fewest paths ahead; the first of equals."""
+    best = draft.onward[draft.first[position]]
+    least = load[best] + draft.cost[channels.peer[best]]
+    for channel in draft.onward[draft.first[position] + 1 : draft.first[position + 1]]:
+        cost = load[channel] + draft.cost[channels.peer[channel]]
+        if cost < least:
+            best, least = channel, cost
+    draft.cost[draft.order[position]] = least
+    draft.choice[draft.order[position]] = best
+
+
+@inline_kernel
+def _add_paths(channels: Channels, draft: _Draft, switch: int, paths: int, left: int, load: Array) -> None:
+    """Adds paths to all channels from a switch to the destination, and to the costs along the way."""
+    for ahead in range(left, 0, -1):
+        channel = draft.choice[switch]
+        load[channel] += paths
+        draft.cost[switch] += paths * ahead
+        switch = channels.peer[channel]
 
 
 @kernel
@@ -91,7 +179,6 @@ def _start_draft(switches: int, channels: int) -> _Draft:
         np.empty(channels, np.int32),
         np.empty(switches, np.int64),
         np.empty(switches, np.int32),
-        np.empty(switches, np.int64),
     )
 
 
@@ -108,27 +195,3 @@ def _list_choices(way: Approach, draft: _Draft) -> int:
         begin = draft.first[i]
         draft.first[i + 1] = begin + next_channels(way, draft.order[i], draft.onward[begin:])
     return switches
-
-
-@inline_kernel
-def _choose(channels: Channels, draft: _Draft, switches: int, load: Array) -> None:
-    """From the destination outwards: the next hop with the fewest paths between there and the destination."""
-    for i in range(switches):
-        switch = draft.order[i]
-        best = draft.onward[draft.first[i]]
-        least = load[best] + draft.cost[channels.peer[best]]
-        for channel in draft.onward[draft.first[i] + 1 : draft.first[i + 1]]:
-            cost = load[channel] + draft.cost[channels.peer[channel]]
-            if cost < least:
-                best, least = channel, cost
-        draft.cost[switch] = least
-        draft.choice[switch] = best
-
-
-@inline_kernel
-def _add_paths(channels: Channels, draft: _Draft, switches: int, load: Array) -> None:
-    """From the farthest switch inwards: adds the paths that pass each switch to the channel that it takes."""
-    for i in range(switches - 1, -1, -1):
-        channel = draft.choice[draft.order[i]]
-        load[channel] += draft.flow[draft.order[i]]
-        draft.flow[channels.peer[channel]] += draft.flow[draft.order[i]]

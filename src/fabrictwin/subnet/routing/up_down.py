@@ -15,5 +15,5 @@ from fabrictwin.subnet.routing.updown import find_directions
 
 def route_up_down(request: RoutingRequest) -> Routes:
     """Routes a fabric along up*/down* paths."""
-    directions, hops = find_directions(request.graph, request.roots)
-    return spread_routes("up_down", request, directions, hops, deadlock_free=True)
+    found = find_directions(request.graph, request.roots)
+    return spread_routes("up_down", request, found.directions, found.hops, deadlock_free=True)

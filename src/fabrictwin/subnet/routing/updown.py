@@ -4,31 +4,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from fabrictwin.subnet.graph import SubnetGraph
 from fabrictwin.subnet.hops import DETOUR, Directions, Hops, count_hops, directed
-from fabrictwin.subnet.ranks import rank_from_one_root, rank_from_roots
+from fabrictwin.subnet.ranks import rank_from_apex, rank_from_roots, rank_with_apex
 
 
-def find_directions(graph: SubnetGraph, roots: Sequence[int] = ()) -> tuple[Directions, Hops]:
-    """Directions under which every connected pair of HCAs has an up*/down* path, and the hops along them.
+@dataclass(frozen=True, eq=False)
+class UpDown:
+    """Directions under which every connected pair of HCAs has an up*/down* path.
 
-    With several roots two HCAs can be connected and yet have no common switch above them, in a tree that has
-    lost many cables. Then the whole fabric is ranked from one root, where that cannot happen.
+    Attributes:
+        tree: Directions by the roots of the cabling plan.
+        directions: Directions that paths obey; mostly the same.
+        hops: Distances under ``directions``.
+    """
+
+    tree: Directions
+    directions: Directions
+    hops: Hops
+
+
+def find_directions(graph: SubnetGraph, roots: Sequence[int] = ()) -> UpDown:
+    """Finds directions that connect every pair of HCAs that has a cable path.
+
+    With several roots two HCAs can be connected and yet have no switch above both: HCAs on two spines, or
+    leaves of a tree that has lost many cables. Then a leaf is lifted above the roots; if even that does not
+    connect all, everything is ranked from that leaf.
 
     Args:
         graph: The fabric.
         roots: Switch numbers to use as roots; found if empty.
 
     Returns:
-        Directions and hops.
+        The directions.
     """
-    directions = directed(graph.channels, rank_from_roots(graph, roots))
-    hops = count_hops(graph.channels, directions)
-    if not pairs_need_detours(graph, hops):
-        return directions, hops
-    directions = directed(graph.channels, rank_from_one_root(graph))
-    return directions, count_hops(graph.channels, directions)
+    channels = graph.channels
+    rank = rank_from_roots(graph, roots)
+    tree = directed(channels, rank)
+    directions, hops = tree, count_hops(channels, tree)
+    for lift in (rank_with_apex, rank_from_apex):
+        if not pairs_need_detours(graph, hops):
+            break
+        directions = directed(channels, lift(graph, rank))
+        hops = count_hops(channels, directions)
+    return UpDown(tree, directions, hops)
 
 
 def pairs_need_detours(graph: SubnetGraph, hops: Hops) -> bool:
