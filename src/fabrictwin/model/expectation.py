@@ -28,6 +28,7 @@ RESULT_FIELDS: dict[str, tuple[str, ...]] = {
     "stopped": (),
     "wall_s": (),
     "packet_hops": (),
+    "engine_events": (),
     "events": (),
     "peak_rss_bytes": (),
     "digest": (),

@@ -16,6 +16,7 @@ DROP_VL = 15
 """An SL2VL entry of 15 discards the packet (IBTA 7.6.6)."""
 OPERATIONAL_VLS = (1, 2, 4, 8, 15)
 LONGEST_VLARB_TABLE = 64
+_ROCE_KEY = "lossless_priorities"
 FAIR_WEIGHT = 64
 """4 KiB: one packet of the largest MTU a turn."""
 
@@ -113,6 +114,15 @@ class Qos:
     vlarb_high: tuple[tuple[int, int], ...]
     vlarb_low: tuple[tuple[int, int], ...]
     vl_high_limit: int
+
+
+def read_qos(section: Section) -> QosSpec | None:
+    """The keys of ``qos``; problems are noted in the section."""
+    value = {} if section.value is None else section.value
+    if isinstance(value, dict) and _ROCE_KEY in value:
+        section.refuse(f"{_ROCE_KEY!r} belongs to technology 'roce'", _ROCE_KEY)
+        value = {key: value[key] for key in value if key != _ROCE_KEY}
+    return section.read(QosSpec, value)
 
 
 def compile_qos(spec: QosSpec, section: Section, hardware_vls: int) -> Qos:

@@ -74,6 +74,10 @@ def test_qos_sl2vl_as_a_list_or_a_mapping_is_the_same() -> None:
         ("vlarb_high: [[0]]", "qos.vlarb_high: expected a list of [VL, weight] such as"),
         ("vlarb_high: {0: 1}", "with up to 64 entries, got a mapping"),
         ("vl_high_limit: 256", "qos.vl_high_limit: expected at most 255, got 256"),
+        (
+            "lossless_priorities: [3]",
+            "qos.lossless_priorities: 'lossless_priorities' belongs to technology 'roce'",
+        ),
         ("sl2v: {0: 0}", "qos.sl2v: unknown key 'sl2v'; did you mean 'sl2vl'?"),
     ],
 )

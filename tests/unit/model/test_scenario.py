@@ -12,6 +12,7 @@ from fabrictwin.model.fabric import NodeKind
 from fabrictwin.model.scenario import Scenario, load_scenario, parse_scenario
 from fabrictwin.model.scenario.load import LONGEST_FINITE_RUN_PS
 from fabrictwin.model.section import MOST_PROBLEMS
+from fabrictwin.model.workload import WORKLOADS
 from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_US
 from unit.model.wrong_scenarios import WRONG, WRONG_IN_SEVERAL_WAYS, scenario_text
 
@@ -83,6 +84,32 @@ expect:
     assert scenario.deployment.hca_shards == 3
     assert scenario.subnet_manager.max_wire_smps == 8
     assert scenario.expectations[0].path == "totals.dropped_packets"
+
+
+def test_scenario_with_every_kind_of_work_is_read() -> None:
+    scenario = _parse(
+        """\
+routing: {engine: ftree}
+congestion_control: {algorithm: none}
+workload:
+  - {kind: stream, name: s0, src: h0, dst: h3, message: 1MiB, count: 10, start: 0us}
+  - {kind: incast, senders: [h1, h2], receiver: h0, message: 1MiB, count: 1}
+  - {kind: permutation, pattern: random, message: 1MiB, count: forever}
+  - {kind: uniform_random, load: 0.6, message: 4KiB, arrival: poisson}
+  - {kind: all_reduce, algorithm: ring, ranks: all, bytes: 64MiB, iterations: 2}
+  - {kind: all_to_all, ranks: all, bytes: 16MiB}
+faults:
+  - {kind: link_down, link: [leaf0/4, spine1/1], at: 500us, duration: 1ms}
+deployment: {switch_shards: 2, hca_shards: 2}
+expect: []
+"""
+    )
+    assert [job.name for job in scenario.jobs] == [
+        *("s0", "incast1", "permutation2", "uniform_random3", "all_reduce4", "all_to_all5"),
+    ]
+    assert [job.kind for job in scenario.jobs] == list(WORKLOADS)
+    names = [flow.name for job in scenario.jobs for flow in job.flows]
+    assert len(names) == len(set(names))
 
 
 def test_scenario_switch_override_changes_only_what_it_names() -> None:
@@ -254,7 +281,7 @@ HOSTILE = {
     ),
     "flaps": _long(
         "- {kind: link_flap, link: [leaf0/3, spine0/1], at: 0us, down: 1us, up: 1us, count: 1000}\n",
-        1700,
+        1200,
         "faults:",
     ),
     "collectives": scenario_text(

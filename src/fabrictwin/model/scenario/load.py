@@ -13,7 +13,7 @@ from fabrictwin.model.congestion import compile_congestion_control, read_congest
 from fabrictwin.model.expectation import check_expectations, read_expectations
 from fabrictwin.model.fault import compile_faults, read_faults
 from fabrictwin.model.program import Job
-from fabrictwin.model.qos import DROP_VL, Qos, QosSpec, compile_qos
+from fabrictwin.model.qos import DROP_VL, Qos, compile_qos, read_qos
 from fabrictwin.model.quantities import Name, Spec, TimePs, Wanted, show_value
 from fabrictwin.model.routing_names import compile_routing, read_routing
 from fabrictwin.model.scenario.fabric import read_fabric
@@ -106,7 +106,7 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
     keys = root.read(ScenarioKeys)
     routing_keys = read_routing(root.at("routing"))
     cc_spec = read_congestion_control(root.at("congestion_control"))
-    qos_spec = _read_optional(root.at("qos"), QosSpec)
+    qos_spec = read_qos(root.at("qos"))
     deployment = _read_optional(root.at("deployment"), DeploymentKeys)
     timing = _read_optional(root.at("subnet_manager"), SubnetManagerKeys)
     workload = read_workload(root.at("workload"))
