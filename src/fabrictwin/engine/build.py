@@ -11,7 +11,7 @@ import numpy as np
 
 from fabrictwin.engine import state as st
 from fabrictwin.engine.cc.ib_cca import CCTI_TIMER_UNIT_PS
-from fabrictwin.engine.codes import NEVER, EventKind, QpState
+from fabrictwin.engine.codes import NEVER, EventKind, PvCare, QpState
 from fabrictwin.engine.faults import LFT_WRITE
 from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.loop import RESERVE
@@ -19,14 +19,14 @@ from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.vl_arbitration import LIMIT_UNIT_BYTES
 from fabrictwin.jit import kernel
 from fabrictwin.model.action import Action, ActionKind
-from fabrictwin.model.fabric import Fabric, NodeKind, PortRef
+from fabrictwin.model.fabric import Fabric, Link, NodeKind, PortRef
 from fabrictwin.model.program import LOOP_DEPTH, Flow
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.units import femtoseconds_per_byte
 
 WHEEL_BUCKETS = 1 << 16
-EVENTS_PER_BUCKET = 4
-CODEWORD_BYTES = 5440 // 8
+EVENTS_PER_BUCKET = 1
+CODEWORD_BITS = 5440
 """RS(544,514) codeword."""
 
 
@@ -111,7 +111,12 @@ def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.Sta
         g=_build_globals(),
         par=_build_parameters(plan, trace),
         port=port,
+        input=_build_inputs(plan),
+        port_more=_build_port_more(plan),
+        xmit_wait_ps=np.zeros(plan.ports.count, np.int64),
         pv=_build_port_vls(plan, port),
+        pv_input=_build_pv_inputs(plan, port),
+        pv_more=_build_pv_more(plan),
         voq=_build_voqs(plan, port),
         packet=st.pool(4 * RESERVE, st.PACKET),
         cell=st.pool(4 * RESERVE, st.CELL),
@@ -167,6 +172,7 @@ def _build_parameters(plan: Plan, trace: bool) -> st.Records:
         shift=_bucket_shift(plan),
         buckets=WHEEL_BUCKETS,
         trace=int(trace),
+        management=int(any(flow.management for _, flow in plan.flows)),
         high_limit=scenario.qos.vl_high_limit,
         high_entries=len(_weighted(scenario.qos.vlarb_high)),
         low_entries=len(_weighted(scenario.qos.vlarb_low)),
@@ -205,10 +211,12 @@ def _build_nodes(plan: Plan) -> st.Records:
         record.stores = int(model.forwarding == "store_and_forward")
         record.random_arbiter = int(model.arbitration == "random")
         record.stall_count = model.vl_stall_count
+        record.fcp_gap_ps = model.fcp_min_gap_ps
         record.hoq_ps = NEVER if model.hoq_life_ps is None else model.hoq_life_ps
         record.leaf_hoq_ps = NEVER if model.leaf_hoq_life_ps is None else model.leaf_hoq_life_ps
     for index in scenario.fabric.hcas:
         hca = scenario.hca_models[scenario.fabric.nodes[index].model]
+        node[index].stores = 1
         node[index].tx_latency_ps = hca.tx_latency_ps
         node[index].rx_latency_ps = hca.rx_latency_ps
     return node
@@ -221,57 +229,61 @@ def _model_of(scenario: Scenario, node: int) -> Any:
 
 
 def _build_ports(plan: Plan, owned: np.ndarray) -> st.Records:
-    scenario, fabric = plan.scenario, plan.scenario.fabric
-    port = st.records(
-        plan.ports.count,
-        st.PORT,
-        serve_at_ps=NEVER,
-        due_ps=NEVER,
-        peer=-1,
-        down_at_ps=-1,
-        drain_fs=-1,
-        drain_head=-1,
-        drain_tail=-1,
-        draining=-1,
-        receives=1,
-    )
-    limit = scenario.qos.vl_high_limit * LIMIT_UNIT_BYTES
-    port.limit_left = limit
-    for name, table in (("high_left", scenario.qos.vlarb_high), ("low_left", scenario.qos.vlarb_low)):
-        entries = _weighted(table)
-        port[name] = entries[0][1] if entries else 0
-    for index, node in enumerate(fabric.nodes):
-        rows = slice(int(plan.ports.first[index]), int(plan.ports.first[index]) + node.ports)
-        model = _model_of(scenario, index)
-        port.node[rows] = index
-        port.number[rows] = np.arange(1, node.ports + 1)
-        port.is_hca[rows] = node.kind is NodeKind.HCA
-        port.vl15_blocks[rows] = model.vl15_buffer_bytes // model.credit_block_bytes
-        if node.kind is NodeKind.SWITCH:
-            port.fcp_gap_ps[rows] = model.fcp_min_gap_ps
-        elif model.drain_rate_bps is not None:
-            port.drain_fs[rows] = femtoseconds_per_byte(model.drain_rate_bps)
-    _cable(plan, port, owned)
-    port.victim_mask[[plan.ports.of(end) for end in scenario.congestion_control.victim_ports]] = 1
+    """PORT rows with their cables; ``voq0`` is filled with the VOQs."""
+    scenario = plan.scenario
+    port = st.records(plan.ports.count, st.PORT, serve_at_ps=NEVER, due_ps=NEVER, peer=-1, voq0=-1)
+    port.node = _nodes_of_ports(plan)
+    for end, other, link in _cable_ends(scenario.fabric):
+        record = port[plan.ports.of(end)]
+        there = _model_of(scenario, other.node)
+        record.peer = plan.ports.of(other)
+        record.peer_node = other.node
+        record.up = 1
+        record.fs_per_byte = femtoseconds_per_byte(link.rate_bps)
+        record.delay_ps = link.propagation_ps + there.fec_latency_ps
+        record.odd = int(there.fec_latency_ps > 0)
+        record.peer_is_hca = scenario.fabric.nodes[other.node].kind is NodeKind.HCA
+        record.remote = int(owned[end.node] and not owned[other.node])
     return port
 
 
-def _cable(plan: Plan, port: st.Records, owned: np.ndarray) -> None:
+def _cable_ends(fabric: Fabric) -> Iterator[tuple[PortRef, PortRef, Link]]:
+    """(sending end, receiving end, link) of both directions of every cable."""
+    for link in fabric.links:
+        yield link.a, link.b, link
+        yield link.b, link.a, link
+
+
+def _build_inputs(plan: Plan) -> st.Records:
     scenario = plan.scenario
-    for link in scenario.fabric.links:
-        for end, other in ((link.a, link.b), (link.b, link.a)):
-            record = port[plan.ports.of(end)]
-            here, there = _model_of(scenario, end.node), _model_of(scenario, other.node)
-            record.peer = plan.ports.of(other)
-            record.up = 1
-            record.fs_per_byte = femtoseconds_per_byte(link.rate_bps)
-            record.delay_ps = link.propagation_ps + there.fec_latency_ps
-            if there.fec_latency_ps > 0:
-                record.jitter_ps = CODEWORD_BYTES * 8 * 10**12 * 10_000 // (link.rate_bps * 10_625)
-            record.peer_block = there.credit_block_bytes
-            record.peer_is_hca = scenario.fabric.nodes[other.node].kind is NodeKind.HCA
-            record.llr = int(here.llr and there.llr)
-            record.remote = int(owned[end.node] and not owned[other.node])
+    inputs = st.records(plan.ports.count, st.INPUT, down_at_ps=-1, receives=1)
+    inputs.node = _nodes_of_ports(plan)
+    inputs.number = np.arange(plan.ports.count) - plan.ports.first[inputs.node] + 1
+    inputs.is_hca = np.isin(inputs.node, scenario.fabric.hcas)
+    for end, other, _ in _cable_ends(scenario.fabric):
+        llr = _model_of(scenario, end.node).llr and _model_of(scenario, other.node).llr
+        inputs[plan.ports.of(end)].llr = int(llr)
+    return inputs
+
+
+def _build_port_more(plan: Plan) -> st.Records:
+    scenario = plan.scenario
+    more = st.records(plan.ports.count, st.PORT_MORE, drain_fs=-1, drain_head=-1, drain_tail=-1, draining=-1)
+    more.limit_left = scenario.qos.vl_high_limit * LIMIT_UNIT_BYTES
+    for name, table in (("high_left", scenario.qos.vlarb_high), ("low_left", scenario.qos.vlarb_low)):
+        entries = _weighted(table)
+        more[name] = entries[0][1] if entries else 0
+    for index, node in enumerate(scenario.fabric.nodes):
+        rows = slice(int(plan.ports.first[index]), int(plan.ports.first[index]) + node.ports)
+        model = _model_of(scenario, index)
+        more.vl15_blocks[rows] = model.vl15_buffer_bytes // model.credit_block_bytes
+        if node.kind is NodeKind.HCA and model.drain_rate_bps is not None:
+            more.drain_fs[rows] = femtoseconds_per_byte(model.drain_rate_bps)
+    for end, other, link in _cable_ends(scenario.fabric):
+        if _model_of(scenario, other.node).fec_latency_ps > 0:
+            more[plan.ports.of(end)].jitter_ps = CODEWORD_BITS * 10**16 // (link.rate_bps * 10_625)
+    more.victim_mask[[plan.ports.of(end) for end in scenario.congestion_control.victim_ports]] = 1
+    return more
 
 
 def _buffer_blocks(scenario: Scenario, node: int) -> int:
@@ -281,21 +293,57 @@ def _buffer_blocks(scenario: Scenario, node: int) -> int:
     return int(size // model.credit_block_bytes)
 
 
+def _buffers(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """([nodes] blocks of an input buffer of a VL, [nodes] log2 of the block's bytes)."""
+    scenario = plan.scenario
+    nodes = range(len(scenario.fabric.nodes))
+    blocks = [_buffer_blocks(scenario, node) for node in nodes]
+    shifts = [_model_of(scenario, node).credit_block_bytes.bit_length() - 1 for node in nodes]
+    return np.array(blocks), np.array(shifts)
+
+
 def _build_port_vls(plan: Plan, port: st.Records) -> st.Records:
-    scenario, vls = plan.scenario, plan.vls
-    pv = st.empty_port_vls(plan.ports.count * vls)
-    blocks = np.array([_buffer_blocks(scenario, node) for node in range(len(scenario.fabric.nodes))])
-    cap = np.repeat(blocks[port.node], vls)
-    pv.cap = cap
-    pv.advertised = cap
-    peer_cap = np.where(port.peer >= 0, blocks[port.node[port.peer]], 0)
-    pv.fccl = np.repeat(peer_cap, vls)
-    threshold = scenario.congestion_control.threshold
-    if scenario.congestion_control.algorithm == "ib_cca" and threshold > 0:
-        marks = np.where(np.repeat(port.is_hca, vls) == 1, -1, cap * (16 - threshold) // 16)
-        marks[vls - 1 :: vls] = -1
-        pv.mark_above = marks
+    vls = plan.vls
+    pv = st.records(
+        plan.ports.count * vls, st.PV, credit_at_ps=NEVER, fcp_head=-1, fcp_tail=-1, ring_head=-1, ring_tail=-1
+    )
+    blocks, shifts = _buffers(plan)
+    peer_node = port.node[port.peer]
+    pv.fccl = np.repeat(np.where(port.peer >= 0, blocks[peer_node], 0), vls)
+    pv.block_shift = np.repeat(np.where(port.peer >= 0, shifts[peer_node], 0), vls)
+    pv.care = np.where(_mark_thresholds(plan) >= 0, PvCare.MARKS, 0)
     return pv
+
+
+def _build_pv_inputs(plan: Plan, port: st.Records) -> st.Records:
+    cap = np.repeat(_buffers(plan)[0][port.node], plan.vls)
+    return st.records(
+        plan.ports.count * plan.vls,
+        st.PV_INPUT,
+        last_fcp_ps=-NEVER,
+        due_head=-1,
+        due_tail=-1,
+        advertised=cap,
+        cap=cap,
+    )
+
+
+def _mark_thresholds(plan: Plan) -> np.ndarray:
+    """[ports * vls] blocks above which an output marks, -1: never."""
+    control = plan.scenario.congestion_control
+    marks = np.full((plan.ports.count, plan.vls), -1)
+    if control.algorithm == "ib_cca" and control.threshold > 0:
+        node = _nodes_of_ports(plan)
+        switch = np.isin(node, plan.scenario.fabric.switches)
+        blocks = _buffers(plan)[0][node] * (16 - control.threshold) // 16
+        marks[switch, : plan.vls - 1] = blocks[switch, None]
+    return marks.ravel()
+
+
+def _build_pv_more(plan: Plan) -> st.Records:
+    return st.records(
+        plan.ports.count * plan.vls, st.PV_MORE, fifo_head=-1, fifo_tail=-1, mark_above=_mark_thresholds(plan)
+    )
 
 
 def _build_voqs(plan: Plan, port: st.Records) -> st.Records:

@@ -4,7 +4,7 @@
 **Models**: FCTBS, FCCL and ABR of 12 bits in credit blocks; flow-control packets (FCPs) that take link time, go ahead
 of data and arrive later; loss of blocks and of FCPs and the re-synchronisation by the next FCP.
 **Not**: FCPs that change nothing.
-**State**: ``PV`` (sender: fctbs, fccl, FCPs on their way; receiver: advertised, freed blocks that are due).
+**State**: ``PV`` (sender: fctbs, fccl, FCPs on their way), ``PV_INPUT`` (receiver: advertised, freed blocks that are due).
 **Behaviour**: the FCPs of a port are worked out late, when its transmitter is wanted or when the other end looks for
 credits. That is exact, because an FCP depends only on what has been freed and sent before it: whoever looks at a later
 time finds the same FCPs. An event is made only for a sender that waits.
@@ -67,13 +67,13 @@ def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
     """Blocks of an input buffer become free: an FCP is due then."""
     port = s.port[p]
     vls = s.par[0].vls
-    pv = s.pv[p * vls + vl]
+    pv = s.pv_input[p * vls + vl]
     tail = pv.due_tail
     if tail < 0:
         cell = take_cell(s, time_ps, blocks)
         pv.due_head = cell
         pv.due_tail = cell
-        port.due_mask |= np.uint32(1) << np.uint32(vl)
+        port.due_mask = port.due_mask | (1 << vl)
     elif s.cell[tail].time_ps < time_ps:
         cell = take_cell(s, time_ps, blocks)
         s.cell[tail].next = cell
@@ -95,7 +95,7 @@ def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
 @kernel
 def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
     """Puts a cell where it belongs by time; the list has a later one."""
-    pv = s.pv[index]
+    pv = s.pv_input[index]
     before = -1
     here = pv.due_head
     while s.cell[here].time_ps < time_ps:
@@ -115,9 +115,10 @@ def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
 @inline_kernel
 def _fcp_start(s: State, p: int, index: int) -> int:
     """When the next FCP of a PV could start, as far as is known."""
-    pv = s.pv[index]
-    start_ps = max(s.cell[pv.due_head].time_ps, s.port[p].tx_free_ps)
-    return max(start_ps, pv.last_fcp_ps + s.port[p].fcp_gap_ps)
+    pv = s.pv_input[index]
+    port = s.port[p]
+    start_ps = max(s.cell[pv.due_head].time_ps, port.tx_free_ps)
+    return max(start_ps, pv.last_fcp_ps + s.node[port.node].fcp_gap_ps)
 
 
 @inline_kernel
@@ -125,7 +126,7 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     """Sends one FCP with all that is due on a VL."""
     port = s.port[p]
     vls = s.par[0].vls
-    pv = s.pv[p * vls + vl]
+    pv = s.pv_input[p * vls + vl]
     cell = pv.due_head
     while cell >= 0 and s.cell[cell].time_ps <= start_ps:
         pv.advertised = (pv.advertised + s.cell[cell].value) & SEQUENCE_MASK
@@ -135,23 +136,22 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     pv.due_head = cell
     if cell < 0:
         pv.due_tail = -1
-        port.due_mask &= ~(np.uint32(1) << np.uint32(vl))
+        port.due_mask = port.due_mask & ~(1 << vl)
     pv.last_fcp_ps = start_ps
     port.tx_free_ps = start_ps + wire_time(FCP_BYTES, port.fs_per_byte)
-    port.fcp_sent += 1
+    pv.fcps += 1
     arrival_ps = port.tx_free_ps + port.delay_ps
     if s.par[0].trace:
         _trace_fcp(s, p, vl, start_ps, pv.advertised)
-    if port.error_below > 0 and _is_hit(s, p):
+    if port.odd and _is_hit(s, p):
         _lose_fcp(s, p, vl, start_ps, arrival_ps)
-    elif port.remote:
+        return
+    if port.remote:
         send_out(s, arrival_ps, port.peer * vls + vl, pv.advertised, FCP_UPDATE)
-        if pv.lost_blocks > 0:
-            _resynchronise(s, p, vl, arrival_ps)
     else:
         append_fcp(s, port.peer * vls + vl, arrival_ps, pv.advertised)
-        if pv.lost_blocks > 0:
-            _resynchronise(s, p, vl, arrival_ps)
+    if pv.eager:
+        _resynchronise(s, p, vl, arrival_ps)
 
 
 @inline_kernel
@@ -191,9 +191,11 @@ def _trace_fcp(s: State, p: int, vl: int, start_ps: int, fccl: int) -> None:
 
 @kernel
 def _is_hit(s: State, p: int) -> bool:
-    port = s.port[p]
-    bits = draw_below(s.par[0].seed, Stream.FCP_ERROR, p, port.fcp_sent, 1 << 31)
-    return 2 * bits < port.error_below
+    sent = np.int64(0)
+    for vl in range(s.par[0].vls):
+        sent += s.pv_input[p * s.par[0].vls + vl].fcps
+    bits = draw_below(s.par[0].seed, Stream.FCP_ERROR, p, sent, 1 << 31)
+    return 2 * bits < s.port_more[p].error_below
 
 
 @kernel
@@ -203,7 +205,7 @@ def _lose_fcp(s: State, p: int, vl: int, start_ps: int, arrival_ps: int) -> None
     if port.remote:
         send_out(s, arrival_ps, port.peer * s.par[0].vls + vl, 0, FCP_LOST)
     else:
-        s.port[port.peer].symbol_errors += 1
+        s.port_more[port.peer].symbol_errors += 1
     free_blocks(s, p, vl, start_ps + refresh_time(s, p), 0)
 
 
@@ -212,15 +214,14 @@ def _resynchronise(s: State, p: int, vl: int, arrival_ps: int) -> None:
     """This FCP's FCTBS shows the other end which blocks were lost."""
     port = s.port[p]
     index = p * s.par[0].vls + vl
-    pv = s.pv[index]
+    more = s.pv_more[index]
     peer_index = port.peer * s.par[0].vls + vl
     if port.remote:
-        send_out(s, arrival_ps, peer_index, pv.lost_blocks, FCP_RESYNC)
+        send_out(s, arrival_ps, peer_index, more.lost_blocks, FCP_RESYNC)
     else:
-        node = s.port[port.peer].node
-        push_event(s, arrival_ps, node, EventKind.RESYNC, peer_index, pv.lost_blocks)
-    pv.lost_blocks = 0
-    pv.eager = 0
+        push_event(s, arrival_ps, port.peer_node, EventKind.RESYNC, peer_index, more.lost_blocks)
+    more.lost_blocks = 0
+    s.pv_input[index].eager = 0
 
 
 @inline_kernel
@@ -240,8 +241,8 @@ def send_fcps(s: State, p: int, until_ps: int) -> None:
         best_due = NEVER
         next_due = NEVER
         for vl in range(vls - 1):
-            if (port.due_mask >> np.uint32(vl)) & np.uint32(1) != 0:
-                due_ps = s.cell[s.pv[p * vls + vl].due_head].time_ps
+            if (port.due_mask >> vl) & 1 != 0:
+                due_ps = s.cell[s.pv_input[p * vls + vl].due_head].time_ps
                 start_ps = _fcp_start(s, p, p * vls + vl)
                 next_due = min(next_due, due_ps)
                 if start_ps < best_start or (start_ps == best_start and due_ps < best_due):
@@ -257,6 +258,17 @@ def send_fcps(s: State, p: int, until_ps: int) -> None:
 
 
 @inline_kernel
+def survives(s: State, p: int, arrival_ps: int) -> bool:
+    """Whether an FCP that arrives at a port was not on the wire while the link was down."""
+    came_up_ps = s.input[p].up_at_ps
+    return (
+        came_up_ps == 0
+        or arrival_ps <= s.input[p].down_at_ps
+        or arrival_ps - fcp_flight(s, p) >= came_up_ps
+    )
+
+
+@inline_kernel
 def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
     """Takes the FCPs that have arrived at a sender."""
     pv = s.pv[index]
@@ -265,14 +277,7 @@ def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
         pv.fcp_head = s.cell[cell].next
         if pv.fcp_head < 0:
             pv.fcp_tail = -1
-        port = s.port[p]
-        arrival_ps = s.cell[cell].time_ps
-        survived = (
-            port.up_at_ps == 0
-            or arrival_ps <= port.down_at_ps
-            or arrival_ps - fcp_flight(s, p) >= port.up_at_ps
-        )
-        if survived:
+        if survives(s, p, s.cell[cell].time_ps):
             pv.fccl = s.cell[cell].value
         give_cell(s, cell)
 
@@ -303,8 +308,8 @@ def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
         return NEVER
     peer = port.peer
     peer_index = index + (peer - p) * s.par[0].vls
-    if s.pv[peer_index].due_head < 0 or not s.port[peer].up:
-        s.pv[peer_index].wanted = 1
+    if s.pv_input[peer_index].due_head < 0 or not s.port[peer].up:
+        s.pv_input[peer_index].wanted = 1
         return NEVER
     return max(_fcp_start(s, peer, peer_index) + fcp_flight(s, peer), now_ps + 1)
 
@@ -327,7 +332,7 @@ def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
     pv = s.pv[index]
     pv.blocked = 0
     if now_ps > pv.blocked_at_ps:
-        s.port[p].xmit_wait_ps += now_ps - pv.blocked_at_ps
+        s.xmit_wait_ps[p] += now_ps - pv.blocked_at_ps
         pv.starved = 1
 
 
@@ -335,8 +340,8 @@ def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
 def lose_blocks(s: State, p: int, vl: int, blocks: int) -> None:
     """A data packet was lost behind a port: its blocks come back with the next FCP that the port sends."""
     index = p * s.par[0].vls + vl
-    pv = s.pv[index]
-    pv.lost_blocks += blocks
+    pv = s.pv_input[index]
+    s.pv_more[index].lost_blocks += blocks
     pv.eager = 1
     free_blocks(s, p, vl, max(pv.last_fcp_ps, 0) + refresh_time(s, p), 0)
     plan_fcp(s, p, 0)
@@ -348,7 +353,7 @@ def plan_fcp(s: State, p: int, now_ps: int) -> None:
     vls = s.par[0].vls
     for vl in range(vls - 1):
         index = p * vls + vl
-        if s.pv[index].eager and s.pv[index].due_head >= 0:
+        if s.pv_input[index].eager and s.pv_input[index].due_head >= 0:
             start_ps = max(_fcp_start(s, p, index), now_ps)
             push_event(s, start_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
 
@@ -367,8 +372,8 @@ def init_link(s: State, p: int, now_ps: int) -> None:
     vls = s.par[0].vls
     arrival_ps = now_ps + fcp_flight(s, p)
     for vl in range(vls - 1):
-        advertised = s.pv[p * vls + vl].advertised
-        s.pv[p * vls + vl].last_fcp_ps = now_ps
+        advertised = s.pv_input[p * vls + vl].advertised
+        s.pv_input[p * vls + vl].last_fcp_ps = now_ps
         peer_index = port.peer * vls + vl
         if port.remote:
             send_out(s, arrival_ps, peer_index, advertised, FCP_INIT)
@@ -380,14 +385,14 @@ def init_link(s: State, p: int, now_ps: int) -> None:
 @kernel
 def forget_due(s: State, p: int, vl: int, now_ps: int) -> int:
     """Drops what is due up to now from a receiver's list; returns the blocks that become free later."""
-    pv = s.pv[p * s.par[0].vls + vl]
+    pv = s.pv_input[p * s.par[0].vls + vl]
     while pv.due_head >= 0 and s.cell[pv.due_head].time_ps <= now_ps:
         cell = pv.due_head
         pv.due_head = s.cell[cell].next
         give_cell(s, cell)
     if pv.due_head < 0:
         pv.due_tail = -1
-        s.port[p].due_mask &= ~(np.uint32(1) << np.uint32(vl))
+        s.port[p].due_mask = s.port[p].due_mask & ~(1 << vl)
     later = 0
     cell = pv.due_head
     while cell >= 0:

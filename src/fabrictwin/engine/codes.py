@@ -61,6 +61,21 @@ class Flag(IntEnum):
     CORRUPTED = 32
 
 
+class PvCare(IntEnum):
+    """Bits of ``PV.care``: what else must be looked at when a packet comes or leaves."""
+
+    STALLED = 1
+    """``stalled_until_ps`` may lie ahead."""
+    MARKS = 2
+    """Packets may be marked (FECN)."""
+    DISCARDED = 4
+    """``discards_in_row`` is not zero."""
+    HOQ_ARMED = 8
+    """A HOQ_TIMER is under way."""
+    NO_HOQ = 16
+    """The lifetime is infinite."""
+
+
 class QpState(IntEnum):
     """What a requester is doing."""
 

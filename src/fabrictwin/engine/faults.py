@@ -29,10 +29,10 @@ LFT_WRITE = 100
 def _flush_fifo(s: State, p: int, vl: int, now_ps: int) -> None:
     """Discards responses of an HCA, or VL15 packets, that wait at a port."""
     index = p * s.par[0].vls + vl
-    while s.pv[index].fifo_head >= 0:
+    while s.pv_more[index].fifo_head >= 0:
         packet_index = pop_fifo(s, index)
         packet = s.packet[packet_index]
-        s.port[p].xmit_discards += 1
+        s.port_more[p].xmit_discards += 1
         if packet.port >= 0:
             discard_packet(s, packet_index, now_ps)
         else:
@@ -45,13 +45,13 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
     send_fcps(s, p, now_ps)
     port.up = 0
-    port.down_at_ps = now_ps
-    port.downed += 1
+    s.input[p].down_at_ps = now_ps
+    s.port_more[p].downed += 1
     vls = s.par[0].vls
     for vl in range(vls):
         pv = s.pv[p * vls + vl]
         _flush_fifo(s, p, vl, now_ps)
-        if not port.is_hca and vl < vls - 1:
+        if port.voq0 >= 0 and vl < vls - 1:
             discard_waiting(s, p, vl, now_ps)
         while pv.fcp_head >= 0:
             cell = pv.fcp_head
@@ -60,8 +60,8 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
         pv.fcp_tail = -1
         pv.blocked = 0
         pv.credit_at_ps = NEVER
-        if port.is_hca and pv.ring_head < 0:
-            port.vl_mask &= ~(np.uint32(1) << np.uint32(vl))
+        if port.voq0 < 0 and pv.ring_head < 0:
+            port.vl_mask = port.vl_mask & ~(1 << vl)
 
 
 @kernel
@@ -69,14 +69,14 @@ def _link_up(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
     vls = s.par[0].vls
     port.up = 1
-    port.up_at_ps = now_ps
+    s.input[p].up_at_ps = now_ps
     port.tx_free_ps = now_ps
-    port.last_tail_ps = 0
+    s.port_more[p].last_tail_ps = 0
     for vl in range(vls - 1):
-        pv = s.pv[p * vls + vl]
-        pv.fctbs = 0
-        pv.fccl = 0
-        pv.lost_blocks = 0
+        s.pv[p * vls + vl].fctbs = 0
+        s.pv[p * vls + vl].fccl = 0
+        s.pv_more[p * vls + vl].lost_blocks = 0
+        pv = s.pv_input[p * vls + vl]
         pv.eager = 0
         pv.wanted = 0
         later = forget_due(s, p, vl, now_ps)
@@ -119,11 +119,12 @@ def on_action(s: State, a: int, now_ps: int) -> None:
         s.port[p].fs_per_byte = action.value
     elif action.kind == ActionKind.LINK_ERROR:
         send_fcps(s, p, now_ps)
-        s.port[p].error_below = action.value
+        s.port_more[p].error_below = action.value
+        s.port[p].odd = 1 if action.value > 0 or s.port_more[p].jitter_ps > 0 else 0
     elif action.kind == ActionKind.DRAIN_RATE:
         set_drain_rate(s, p, action.value, now_ps)
     elif action.kind == ActionKind.RECEIVE_QUEUE:
-        s.port[p].receives = action.value
+        s.input[p].receives = action.value
     write_log(s, now_ps, action.node, _log_kind(action.kind, action.value), p, action.value)
 
 

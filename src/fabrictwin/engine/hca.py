@@ -73,21 +73,23 @@ def _take_data(s: State, p: int, index: int, now_ps: int) -> int:
 def take_from_hca(s: State, p: int, vl: int, now_ps: int) -> int:
     """Removes the candidate of a VL: a response, else the next packet of the queue pair whose turn it is."""
     index = p * s.par[0].vls + vl
-    pv = s.pv[index]
-    if pv.fifo_head >= 0:
+    if s.pv_more[index].fifo_head >= 0:
         packet_index = pop_fifo(s, index)
         s.responder[s.packet[packet_index].qp].response = -1
     else:
         packet_index = _take_data(s, p, index, now_ps)
-    if pv.fifo_head < 0 and pv.ring_head < 0:
-        s.port[p].vl_mask &= ~(np.uint32(1) << np.uint32(vl))
+    if s.pv_more[index].fifo_head < 0 and s.pv[index].ring_head < 0:
+        s.port[p].vl_mask = s.port[p].vl_mask & ~(1 << vl)
     return packet_index
 
 
 @kernel
 def _drain_next(s: State, p: int, now_ps: int) -> None:
     """Starts to move the next packet to memory, if the HCA does that now."""
-    port = s.port[p]
+    port = s.port_more[p]
+    s.input[p].drains = 1
+    if port.draining < 0 and port.drain_head < 0 and port.drain_fs == AT_LINE_RATE:
+        s.input[p].drains = 0
     if port.draining >= 0 or port.drain_head < 0 or port.drain_fs == 0:
         return
     index = port.drain_head
@@ -97,31 +99,31 @@ def _drain_next(s: State, p: int, now_ps: int) -> None:
     port.draining = index
     length = s.packet[index].wire
     took_ps = 0 if port.drain_fs == AT_LINE_RATE else wire_time(length, port.drain_fs)
-    push_event(s, now_ps + took_ps, port.node, EventKind.DRAINED, p, p)
+    push_event(s, now_ps + took_ps, s.input[p].node, EventKind.DRAINED, p, p)
 
 
 @kernel
 def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
     packet = s.packet[packet_index]
-    port = s.port[packet.port]
+    port = s.port_more[packet.port]
     packet.next = -1
     if port.drain_tail < 0:
         port.drain_head = packet_index
     else:
         s.packet[port.drain_tail].next = packet_index
     port.drain_tail = packet_index
-    s.pv[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
+    s.pv_input[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
     _drain_next(s, packet.port, now_ps)
 
 
 @kernel
 def on_drained(s: State, p: int, now_ps: int) -> int:
     """DRAINED: a packet is in memory; returns the port to serve."""
-    port = s.port[p]
+    port = s.port_more[p]
     index = port.draining
     port.draining = -1
     packet = s.packet[index]
-    s.pv[p * s.par[0].vls + packet.vl].held_blocks -= packet.blocks
+    s.pv_input[p * s.par[0].vls + packet.vl].held_blocks -= packet.blocks
     free_blocks(s, p, packet.vl, now_ps, packet.blocks)
     served = on_data(s, index, now_ps)
     give_packet(s, index)
@@ -132,7 +134,7 @@ def on_drained(s: State, p: int, now_ps: int) -> int:
 @kernel
 def set_drain_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
     """The HCA moves packets to memory at another rate from now on."""
-    s.port[p].drain_fs = fs_per_byte
+    s.port_more[p].drain_fs = fs_per_byte
     _drain_next(s, p, now_ps)
 
 
@@ -144,9 +146,8 @@ def on_arrive_hca(s: State, packet_index: int, now_ps: int) -> int:
     packet = s.packet[packet_index]
     p = np.int64(packet.port)
     kind = packet.kind
-    port = s.port[p]
     data = kind == PacketKind.DATA
-    if data and (port.drain_fs != AT_LINE_RATE or port.drain_head >= 0 or port.draining >= 0):
+    if data and s.input[p].drains:
         _drain_later(s, packet_index, now_ps)
         return NOBODY
     if kind != PacketKind.MANAGEMENT:

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fabrictwin.engine.cbfc import free_blocks, lose_blocks, wire_time
 from fabrictwin.engine.codes import LLR_TRIES, SEQUENCE_MASK, EventKind, Flag
 from fabrictwin.engine.pools import give_packet
@@ -19,9 +21,9 @@ from fabrictwin.jit import inline_kernel, kernel
 
 
 @inline_kernel
-def blocks_of(wire: int, credit_block: int) -> int:
-    """Credit blocks that a packet takes in a buffer."""
-    return (wire + credit_block - 1) // credit_block
+def blocks_of(wire: int, block_shift: int) -> int:
+    """Credit blocks that a packet takes in a buffer whose block is a power of two."""
+    return (wire + (1 << block_shift) - 1) >> block_shift
 
 
 @inline_kernel
@@ -29,7 +31,7 @@ def release_input(s: State, index: int, time_ps: int) -> None:
     """The buffer that a packet stands in is free from a time on."""
     packet = s.packet[index]
     vls = s.par[0].vls
-    s.pv[packet.port * vls + packet.vl].held_blocks -= packet.blocks
+    s.pv_input[packet.port * vls + packet.vl].held_blocks -= packet.blocks
     if packet.vl < vls - 1:
         free_blocks(s, packet.port, packet.vl, time_ps, packet.blocks)
 
@@ -42,14 +44,24 @@ def discard_packet(s: State, index: int, time_ps: int) -> None:
 
 
 @kernel
+def packets_sent(s: State, p: int) -> int:
+    """Packets that a port has sent on all its VLs."""
+    sent = np.int64(0)
+    for vl in range(s.par[0].vls):
+        sent += s.pv[p * s.par[0].vls + vl].sent
+    return sent
+
+
+@kernel
 def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
     """Draws symbol errors for a packet; returns the delay that link-level retry costs, or marks it corrupted."""
     port = s.port[p]
     packet = s.packet[index]
-    tries = LLR_TRIES if port.llr else 1
+    tries = LLR_TRIES if s.input[p].llr else 1
+    sent = packets_sent(s, p)
     for attempt in range(tries):
-        bits = draw_below(s.par[0].seed, Stream.PACKET_ERROR, p, port.xmit_pkts * 8 + attempt, 1 << 31)
-        if 2 * bits >= port.error_below:
+        bits = draw_below(s.par[0].seed, Stream.PACKET_ERROR, p, sent * 8 + attempt, 1 << 31)
+        if 2 * bits >= s.port_more[p].error_below:
             return attempt * (ser_ps + 2 * port.delay_ps)
         packet.hits += 1
     packet.flags |= Flag.CORRUPTED
@@ -59,9 +71,11 @@ def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
 @kernel
 def _jitter(s: State, p: int, head_in_ps: int) -> int:
     """Arrival with FEC jitter; packets of a link stay in order."""
-    port = s.port[p]
-    extra_ps = draw_below(s.par[0].seed, Stream.FEC_JITTER, p, port.xmit_pkts, port.jitter_ps)
-    return max(head_in_ps + extra_ps, port.last_tail_ps)
+    more = s.port_more[p]
+    if more.jitter_ps == 0:
+        return head_in_ps
+    extra_ps = draw_below(s.par[0].seed, Stream.FEC_JITTER, p, packets_sent(s, p), more.jitter_ps)
+    return max(head_in_ps + extra_ps, more.last_tail_ps)
 
 
 @kernel
@@ -90,16 +104,14 @@ def _copy_out(s: State, index: int) -> None:
 
 
 @inline_kernel
-def schedule_arrival(s: State, index: int) -> None:
-    """ARRIVE for a packet on its way to ``packet.port``."""
+def schedule_arrival(s: State, index: int, node_index: int) -> None:
+    """ARRIVE for a packet on its way to ``packet.port``, a port of a node. An HCA waits for the last byte."""
     packet = s.packet[index]
     q = packet.port
-    node_index = s.port[q].node
     node = s.node[node_index]
-    if s.port[q].is_hca or node.stores:
-        at_ps = packet.tail_in_ps + node.forwarding_ps
-    else:
-        at_ps = packet.head_in_ps + node.forwarding_ps
+    at_ps = packet.head_in_ps + node.forwarding_ps
+    if node.stores:
+        at_ps += packet.ser_ps
     push_event(s, at_ps, node_index, EventKind.ARRIVE, q, index)
 
 
@@ -113,7 +125,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     ser_ps = wire_time(packet.wire, port.fs_per_byte)
     start_ps = max(now_ps, port.tx_free_ps)
     packet.start_ps = start_ps
-    if port.error_below > 0:
+    if port.odd:
         start_ps += _suffer_errors(s, p, index, ser_ps)
     end_ps = start_ps + ser_ps
     port.tx_free_ps = end_ps
@@ -121,28 +133,26 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
         release_input(s, index, end_ps)
     if s.par[0].trace:
         _trace_packet(s, p, index, vl)
-    port.xmit_pkts += 1
     port.xmit_bytes += packet.wire
     g.packet_hops += 1
-    packet.blocks = blocks_of(packet.wire, port.peer_block)
     pv = s.pv[p * vls + vl]
+    packet.blocks = blocks_of(packet.wire, pv.block_shift)
+    packet.head_in_ps = start_ps + port.delay_ps
+    packet.ser_ps = ser_ps
+    if port.odd:
+        packet.head_in_ps = _jitter(s, p, packet.head_in_ps)
+        s.port_more[p].last_tail_ps = packet.head_in_ps + ser_ps
     pv.sent += 1
-    pv.discards_in_row = 0
     if vl < vls - 1:
         pv.fctbs = (pv.fctbs + packet.blocks) & SEQUENCE_MASK
         if packet.flags & Flag.CORRUPTED:
             lose_blocks(s, p, vl, packet.blocks)
     packet.vl = vl
     packet.port = port.peer
-    packet.head_in_ps = start_ps + port.delay_ps
-    if port.jitter_ps > 0:
-        packet.head_in_ps = _jitter(s, p, packet.head_in_ps)
-        port.last_tail_ps = packet.head_in_ps + ser_ps
-    packet.tail_in_ps = packet.head_in_ps + ser_ps
     if port.remote:
         _copy_out(s, index)
     else:
-        schedule_arrival(s, index)
+        schedule_arrival(s, index, port.peer_node)
 
 
 @inline_kernel
@@ -155,21 +165,34 @@ def serve_later(s: State, p: int, time_ps: int) -> None:
 
 
 @inline_kernel
+def tail_in(s: State, index: int) -> int:
+    """When the last byte of a packet has come in."""
+    return s.packet[index].head_in_ps + s.packet[index].ser_ps
+
+
+@kernel
+def _count_hits(s: State, index: int) -> None:
+    packet = s.packet[index]
+    more = s.port_more[packet.port]
+    more.symbol_errors += packet.hits
+    if s.input[packet.port].llr:
+        more.integrity_errors += packet.hits
+    packet.hits = 0
+
+
+@inline_kernel
 def receive_packet(s: State, index: int, now_ps: int) -> bool:
     """Counts a packet that arrives at a port; False: it is lost and gone."""
     packet = s.packet[index]
     q = packet.port
-    port = s.port[q]
-    if port.down_at_ps > packet.start_ps and packet.tail_in_ps > port.down_at_ps:
+    port = s.input[q]
+    if port.down_at_ps > packet.start_ps and tail_in(s, index) > port.down_at_ps:
         give_packet(s, index)
         return False
     if packet.hits > 0:
-        port.symbol_errors += packet.hits
-        if port.llr:
-            port.integrity_errors += packet.hits
-        packet.hits = 0
+        _count_hits(s, index)
     if packet.flags & Flag.CORRUPTED:
-        port.rcv_errors += 1
+        s.port_more[q].rcv_errors += 1
         give_packet(s, index)
         return False
     port.rcv_pkts += 1

@@ -26,15 +26,19 @@ from fabrictwin.engine.hca import on_arrive_hca, on_drained
 from fabrictwin.engine.link import schedule_arrival
 from fabrictwin.engine.pools import take_packet
 from fabrictwin.engine.port import on_credit, on_port_free, serve_port
-from fabrictwin.engine.queue import advance_bucket, push_event
+from fabrictwin.engine.queue import advance_group, push_event
 from fabrictwin.engine.rank import on_received, run_rank
 from fabrictwin.engine.state import State
-from fabrictwin.engine.switch import NOBODY, on_arrive_switch, on_hoq_timer, on_stored
+from fabrictwin.engine.state_type import prefetch
+from fabrictwin.engine.switch import NOBODY, on_arrive_switch, on_hoq_timer, on_stored, peek_candidate, peek_output
 from fabrictwin.engine.transport import on_ack_timer, on_paced, on_posted, on_rnr_timer
 from fabrictwin.jit import inline_kernel, kernel
 
 RESERVE = 4096
 """Records that every pool and log must have left before an event is handled."""
+
+FAR, NEAR = 8, 3
+"""How many events ahead the packet, and then its output, are fetched."""
 
 _KIND_MASK = 31
 _ARGUMENT_MASK = (1 << 31) - 1
@@ -88,6 +92,33 @@ def _handle_seldom(s: State, kind: int, argument: int, data: int, now_ps: int) -
     return NOBODY
 
 
+@inline_kernel
+def _look_ahead(s: State, at: int) -> None:
+    """Fetches what events a few places ahead will need: first the packet and its port, then its output."""
+    count = s.g[0].sorted_count
+    if at + FAR < count:
+        event = s.sorted[at + FAR]
+        argument = event.key & _ARGUMENT_MASK
+        if (event.key >> 31) & _KIND_MASK == EventKind.ARRIVE:
+            prefetch(s.packet, event.data)
+            prefetch(s.input, argument)
+            prefetch(s.pv_input, argument * s.par[0].vls)
+        else:
+            prefetch(s.port, event.data)
+            prefetch(s.pv, event.data * s.par[0].vls)
+    if at + NEAR < count:
+        event = s.sorted[at + NEAR]
+        argument = event.key & _ARGUMENT_MASK
+        kind = (event.key >> 31) & _KIND_MASK
+        if kind == EventKind.ARRIVE:
+            out = peek_output(s, event.data, argument)
+            if out >= 0:
+                prefetch(s.port, out)
+                prefetch(s.pv, out * s.par[0].vls)
+        elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
+            peek_candidate(s, np.int64(event.data))
+
+
 @kernel
 def run(s: State, horizon_ps: int) -> int:
     """Handles every event before a fabric time; returns a :class:`Status`."""
@@ -96,7 +127,7 @@ def run(s: State, horizon_ps: int) -> int:
         if g.sorted_at == g.sorted_count:
             if _must_grow(s):
                 return Status.GROW
-            if not advance_bucket(s, horizon_ps):
+            if not advance_group(s, horizon_ps):
                 g.now_ps = horizon_ps
                 return Status.REACHED
             continue
@@ -110,6 +141,7 @@ def run(s: State, horizon_ps: int) -> int:
         kind = (event.key >> 31) & _KIND_MASK
         argument = event.key & _ARGUMENT_MASK
         data = event.data
+        _look_ahead(s, g.sorted_at)
         g.sorted_at += 1
         g.now_ps = now_ps
         g.events += 1
@@ -117,7 +149,7 @@ def run(s: State, horizon_ps: int) -> int:
             g.live -= 1
             g.last_live_ps = now_ps
         if kind == EventKind.ARRIVE:
-            if s.port[argument].is_hca:
+            if s.input[argument].is_hca:
                 p = on_arrive_hca(s, data, now_ps)
             else:
                 p = on_arrive_switch(s, data, now_ps)
@@ -158,12 +190,12 @@ def take_in(s: State, packets, fcps) -> None:  # type: ignore[no-untyped-def]
     for i in range(len(packets)):
         index = take_packet(s)
         s.packet[index] = packets[i]
-        schedule_arrival(s, index)
+        schedule_arrival(s, index, s.input[packets[i].port].node)
     for i in range(len(fcps)):
         record = fcps[i]
         p = record.pv // vls
         if record.kind == FCP_LOST:
-            s.port[p].symbol_errors += 1
+            s.port_more[p].symbol_errors += 1
         elif record.kind == FCP_RESYNC:
             node = s.port[p].node
             push_event(s, record.arrival_ps, node, EventKind.RESYNC, record.pv, record.value)

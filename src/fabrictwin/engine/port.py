@@ -35,9 +35,10 @@ from fabrictwin.jit import inline_kernel, kernel
 def _candidate_wire(s: State, p: int, index: int) -> int:
     """Wire bytes of the candidate of a PV, which has one."""
     pv = s.pv[index]
-    if s.port[p].is_hca:
-        if pv.fifo_head >= 0:
-            return np.int64(s.packet[pv.fifo_head].wire)
+    if s.port[p].voq0 < 0:
+        response = s.pv_more[index].fifo_head
+        if response >= 0:
+            return np.int64(s.packet[response].wire)
         return next_wire(s, np.int64(pv.ring_head))
     return np.int64(s.packet[s.voq[pv.ring_head].head].wire)
 
@@ -46,7 +47,7 @@ def _candidate_wire(s: State, p: int, index: int) -> int:
 def _is_ready(s: State, p: int, vl: int, now_ps: int) -> bool:
     """Whether the candidate of a VL may leave now; if not, it waits for credits."""
     index = p * s.par[0].vls + vl
-    blocks = blocks_of(_candidate_wire(s, p, index), s.port[p].peer_block)
+    blocks = blocks_of(_candidate_wire(s, p, index), s.pv[index].block_shift)
     if not has_credits(s, p, index, blocks, now_ps):
         block_sender(s, p, index, now_ps, now_ps)
         return False
@@ -61,7 +62,7 @@ def _arbitrate(s: State, p: int, now_ps: int) -> tuple[int, bool]:
     port = s.port[p]
     eligible = np.int64(0)
     for vl in range(s.par[0].vls - 1):
-        if (port.vl_mask >> np.uint32(vl)) & np.uint32(1) != 0 and _is_ready(s, p, vl, now_ps):
+        if (port.vl_mask >> vl) & 1 != 0 and _is_ready(s, p, vl, now_ps):
             eligible |= 1 << vl
     if eligible == 0:
         return np.int64(-1), False
@@ -73,15 +74,15 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
     """After a packet: PORT_FREE, or the arrival of credits if the only candidate must wait for that."""
     port = s.port[p]
     vls = s.par[0].vls
-    if s.pv[p * vls + vls - 1].fifo_head >= 0:
+    if s.par[0].management and s.pv_more[p * vls + vls - 1].fifo_head >= 0:
         serve_later(s, p, port.tx_free_ps)
         return
     if port.vl_mask == 0:
         return
     if vls == 2:
         index = p * vls
-        blocks = blocks_of(_candidate_wire(s, p, index), port.peer_block)
         pv = s.pv[index]
+        blocks = blocks_of(_candidate_wire(s, p, index), pv.block_shift)
         if not fits_credits(pv.fccl, pv.fctbs, blocks):
             hear_fcps(s, p, index, now_ps)
             if not fits_credits(pv.fccl, pv.fctbs, blocks):
@@ -101,7 +102,7 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
     vls = s.par[0].vls
     last = vls - 1
-    vl15 = s.pv[p * vls + last].fifo_head >= 0
+    vl15 = s.par[0].management and s.pv_more[p * vls + last].fifo_head >= 0
     if port.up == 0 or (port.vl_mask == 0 and not vl15):
         return
     if port.tx_free_ps > now_ps:
@@ -123,7 +124,7 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
         send_fcps(s, p, now_ps)
     if vl15:
         packet_index = pop_fifo(s, p * vls + last)
-    elif port.is_hca:
+    elif port.voq0 < 0:
         packet_index = take_from_hca(s, p, vl, now_ps)
     else:
         packet_index = take_from_queues(s, p, vl, now_ps)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event queue: a wheel of narrow time buckets, a sorted list of the bucket at hand, a heap for what is far away.
+"""The event queue: a wheel of narrow time buckets, a sorted list of those at hand, a heap for what is far away.
 
 **Models** nothing; it only orders. **Order**: (time, node, kind, argument, data), whatever the order of insertion.
-**Parameters**: bucket width ``2**par.shift`` ps, so narrow that a bucket holds a few events, and the number of buckets.
+**Parameters**: bucket width ``2**par.shift`` ps, so narrow that a bucket holds about one event, and the number of buckets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ import numpy as np
 
 from fabrictwin.engine.codes import TIMERS
 from fabrictwin.engine.state import State
+from fabrictwin.engine.state_type import prefetch
 from fabrictwin.jit import inline_kernel, kernel
+
+GROUP_BUCKETS = 16
+"""Buckets that are brought to hand together, so that what their events need can be fetched ahead."""
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 
@@ -50,7 +54,7 @@ def _comes_before(a_time: int, a_key: int, a_data: int, b) -> bool:  # type: ign
 
 @inline_kernel
 def _insert_sorted(s: State, time_ps: int, key: int, data: int) -> None:
-    """Puts an event into the bucket at hand, behind everything already handled."""
+    """Puts an event among those at hand, behind everything already handled."""
     g = s.g[0]
     at = g.sorted_count
     while at > g.sorted_at and _comes_before(time_ps, key, data, s.sorted[at - 1]):
@@ -109,7 +113,7 @@ def _heap_drop_top(s: State) -> None:
 
 @kernel
 def _push_aside(s: State, time_ps: int, key: int, data: int) -> None:
-    """The two seldom places: the bucket at hand, and beyond the wheel."""
+    """The two seldom places: among those at hand, and beyond the wheel."""
     if time_ps >> s.par[0].shift <= s.g[0].bucket:
         _insert_sorted(s, time_ps, key, data)
     else:
@@ -143,12 +147,8 @@ def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data
 
 
 @inline_kernel
-def _next_occupied(s: State, limit: int) -> int:
-    """The first bucket after the one at hand that holds events, or ``limit`` if none is before it."""
-    g = s.g[0]
-    bucket = g.bucket + 1
-    if g.wheel_count == 0:
-        return limit
+def _next_occupied(s: State, bucket: int, limit: int) -> int:
+    """The first bucket from a number on that holds events, or ``limit`` if none is before it."""
     mask = s.par[0].buckets - 1
     while bucket < limit:
         slot = bucket & mask
@@ -161,41 +161,65 @@ def _next_occupied(s: State, limit: int) -> int:
 
 @inline_kernel
 def _load_bucket(s: State, bucket: int) -> None:
+    """Moves the events of a bucket behind those at hand, all of which are earlier."""
     g = s.g[0]
-    par = s.par[0]
-    g.bucket = bucket
-    g.sorted_at = 0
-    g.sorted_count = 0
-    slot = bucket & (par.buckets - 1)
-    index = s.bucket[slot]
-    if index >= 0:
-        s.bucket[slot] = -1
-        s.occupied[slot >> 6] &= ~(np.uint64(1) << np.uint64(slot & 63))
+    slot = bucket & (s.par[0].buckets - 1)
+    index = np.int64(s.bucket[slot])
+    s.bucket[slot] = -1
+    s.occupied[slot >> 6] &= ~(np.uint64(1) << np.uint64(slot & 63))
     while index >= 0:
         event = s.event[index]
         _insert_sorted(s, event.time_ps, event.key, event.data)
-        following = event.next
+        following = np.int64(event.next)
         event.next = g.free_event
         g.free_event = index
         g.events_left += 1
         g.wheel_count -= 1
         index = following
-    while g.heap_count > 0 and s.heap[0].time_ps >> par.shift <= bucket:
+
+
+@inline_kernel
+def _prefetch_group(s: State, bucket: int) -> None:
+    """Hints that the events of a group of buckets are wanted soon."""
+    mask = s.par[0].buckets - 1
+    for offset in range(GROUP_BUCKETS):
+        index = np.int64(s.bucket[(bucket + offset) & mask])
+        if index >= 0:
+            prefetch(s.event, index)
+
+
+@kernel
+def _load_from_heap(s: State, last: int) -> None:
+    """Moves what the heap has up to a bucket to hand."""
+    g = s.g[0]
+    while g.heap_count > 0 and s.heap[0].time_ps >> s.par[0].shift <= last:
         _insert_sorted(s, s.heap[0].time_ps, s.heap[0].key, s.heap[0].data)
         _heap_drop_top(s)
 
 
 @inline_kernel
-def advance_bucket(s: State, horizon_ps: int) -> bool:
-    """Brings the next bucket that may hold events before the horizon to hand; False: there is none."""
+def advance_group(s: State, horizon_ps: int) -> bool:
+    """Brings the next group of buckets that holds events before the horizon to hand; False: there is none."""
     g = s.g[0]
     shift = s.par[0].shift
     last = (horizon_ps - 1) >> shift
     limit = last + 1
     if g.heap_count > 0:
         limit = min(limit, max(s.heap[0].time_ps >> shift, g.bucket + 1))
-    found = _next_occupied(s, limit)
-    if found > last:
+    first = limit
+    if g.wheel_count > 0:
+        first = _next_occupied(s, g.bucket + 1, limit)
+    if first > last:
         return False
-    _load_bucket(s, found)
+    end = min(first + GROUP_BUCKETS, last + 1)
+    g.sorted_at = 0
+    g.sorted_count = 0
+    bucket = _next_occupied(s, first, end)
+    while bucket < end:
+        _load_bucket(s, bucket)
+        bucket = _next_occupied(s, bucket + 1, end)
+    g.bucket = end - 1
+    if g.heap_count > 0 and s.heap[0].time_ps >> shift <= g.bucket:
+        _load_from_heap(s, g.bucket)
+    _prefetch_group(s, end)
     return True

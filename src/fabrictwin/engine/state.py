@@ -27,57 +27,54 @@ NODE = np.dtype(
         ("stores", "i1"),  # store-and-forward
         ("random_arbiter", "i1"),
         ("stall_count", "i4"),
+        ("fcp_gap_ps", "i8"),  # between the starts of two FCPs of a VL
     ],
     align=True,
 )
 
-PORT = np.dtype(
+PORT = np.dtype(  # a port as sender: one cache line
     [
-        # what a transmission reads and writes
         ("tx_free_ps", "i8"),
         ("serve_at_ps", "i8"),  # time of its PORT_FREE event, NEVER: none
-        ("fs_per_byte", "i8"),
-        ("delay_ps", "i8"),  # first byte out to first byte in
         ("due_ps", "i8"),  # a lower bound of when an FCP is due, NEVER: none
+        ("xmit_bytes", "i8"),
+        ("fs_per_byte", "i4"),
+        ("delay_ps", "i4"),  # first byte out to first byte in
         ("peer", "i4"),  # port at the other end, -1: not cabled
+        ("peer_node", "i4"),
         ("node", "i4"),
-        ("voq0", "i4"),
-        ("peer_block", "i4"),  # credit block of the buffer at the other end, bytes
-        ("vl_mask", "u4"),  # data VLs that have a candidate
-        ("due_mask", "u4"),  # VLs that have freed blocks to advertise
-        ("number", "i4"),
+        ("voq0", "i4"),  # -1: an HCA's port
+        ("vl_mask", "u2"),  # data VLs that have a candidate
+        ("due_mask", "u2"),  # VLs that have freed blocks to advertise
         ("up", "i1"),
-        ("is_hca", "i1"),
         ("peer_is_hca", "i1"),
         ("remote", "i1"),  # the other end belongs to another shard
-        ("xmit_bytes", "i8"),
-        ("xmit_pkts", "i8"),
+        ("odd", "i1"),  # packets suffer symbol errors or FEC jitter
+    ],
+    align=True,
+)
+
+INPUT = np.dtype(  # a port as receiver: one cache line
+    [
         ("rcv_bytes", "i8"),
         ("rcv_pkts", "i8"),
-        ("xmit_wait_ps", "i8"),
-        ("fcp_sent", "i8"),
-        ("fecn_marked", "i8"),
-        # VL arbitration
-        ("high_at", "i4"),
-        ("high_left", "i4"),
-        ("low_at", "i4"),
-        ("low_left", "i4"),
-        ("limit_left", "i8"),
-        # seldom
-        ("error_below", "i8"),  # a draw of 32 bits below this is a symbol error
-        ("jitter_ps", "i8"),  # FEC codeword, 0: no jitter
-        ("last_tail_ps", "i8"),
-        ("down_at_ps", "i8"),
+        ("fecn_received", "i8"),
+        ("becn_received", "i8"),
+        ("down_at_ps", "i8"),  # the last time that its link went down
         ("up_at_ps", "i8"),
-        ("drain_fs", "i8"),  # fs per byte to memory; -1: at line rate, 0: stopped
-        ("drain_head", "i4"),
-        ("drain_tail", "i4"),
-        ("draining", "i4"),  # packet that is being moved, -1: none
+        ("node", "i4"),
+        ("number", "i4"),
+        ("is_hca", "i1"),
+        ("drains", "i1"),  # data packets go through the drain queue
         ("receives", "i1"),  # receive work requests are posted
         ("llr", "i1"),
-        ("victim_mask", "i1"),  # marks although it is a victim
-        ("fcp_gap_ps", "i8"),  # between the starts of two FCPs of a VL
-        ("vl15_blocks", "i4"),  # capacity of the VL15 buffer
+    ],
+    align=True,
+)
+
+PORT_MORE = np.dtype(  # what is seldom needed of a port
+    [
+        ("fecn_marked", "i8"),
         ("xmit_discards", "i8"),
         ("symbol_errors", "i8"),
         ("integrity_errors", "i8"),
@@ -85,46 +82,70 @@ PORT = np.dtype(
         ("relay_errors", "i8"),
         ("downed", "i8"),
         ("vl15_dropped", "i8"),
-        ("fecn_received", "i8"),
-        ("becn_received", "i8"),
+        ("limit_left", "i8"),  # VL arbitration
+        ("high_at", "i4"),
+        ("high_left", "i4"),
+        ("low_at", "i4"),
+        ("low_left", "i4"),
+        ("error_below", "i8"),  # a draw of 32 bits below this is a symbol error
+        ("jitter_ps", "i8"),  # FEC codeword, 0: no jitter
+        ("last_tail_ps", "i8"),
+        ("drain_fs", "i8"),  # fs per byte to memory; -1: at line rate, 0: stopped
+        ("drain_head", "i4"),
+        ("drain_tail", "i4"),
+        ("draining", "i4"),  # packet that is being moved, -1: none
+        ("vl15_blocks", "i4"),  # capacity of the VL15 buffer
+        ("victim_mask", "i1"),  # marks although it is a victim
     ],
     align=True,
 )
 
-PV = np.dtype(
+PV = np.dtype(  # a VL of a port as sender: one cache line
     [
-        # as sender
-        ("fctbs", "i4"),
-        ("fccl", "i4"),
+        ("credit_at_ps", "i8"),  # time of its CREDIT event, NEVER: none
+        ("blocked_at_ps", "i8"),
+        ("head_since_ps", "i8"),
+        ("sent", "i8"),
         ("fcp_head", "i4"),  # FCPs on their way here: cells (arrival, FCCL)
         ("fcp_tail", "i4"),
         ("ring_head", "i4"),  # VOQs (switch) or queue pairs (HCA) that have something to send
         ("ring_tail", "i4"),
         ("ring_count", "i4"),
-        ("fifo_head", "i4"),  # responses (HCA), VL15 packets
-        ("fifo_tail", "i4"),
         ("waiting_blocks", "i4"),
+        ("fctbs", "i2"),
+        ("fccl", "i2"),
+        ("block_shift", "i1"),  # log2 of the credit block of the buffer at the other end
         ("blocked", "i1"),  # the candidate waits for credits
         ("starved", "i1"),  # it did since the last packet left
-        ("hoq_armed", "i1"),
-        ("blocked_at_ps", "i8"),
-        ("credit_at_ps", "i8"),  # time of its CREDIT event, NEVER: none
-        ("sent", "i8"),
-        ("head_since_ps", "i8"),
-        ("stalled_until_ps", "i8"),
-        ("discards_in_row", "i4"),
-        ("mark_above", "i4"),  # FECN threshold, blocks; -1: off
-        ("unmarked", "i4"),
-        ("lost_blocks", "i4"),
-        # as receiver
-        ("advertised", "i4"),  # FCCL as it would be without what is due
-        ("cap", "i4"),
+        ("care", "i1"),  # bits of PvCare
+    ],
+    align=True,
+)
+
+PV_INPUT = np.dtype(  # a VL of a port as receiver: half a cache line
+    [
+        ("last_fcp_ps", "i8"),
         ("due_head", "i4"),  # freed blocks: cells (time, blocks) by time
         ("due_tail", "i4"),
+        ("held_blocks", "i4"),
+        ("fcps", "i4"),
+        ("advertised", "i2"),  # FCCL as it would be without what is due
+        ("cap", "i2"),
         ("wanted", "i1"),  # the sender waits and knows of no FCP to come
         ("eager", "i1"),  # blocks are lost: send FCPs by events
-        ("held_blocks", "i4"),
-        ("last_fcp_ps", "i8"),
+    ],
+    align=True,
+)
+
+PV_MORE = np.dtype(  # what is seldom needed of a VL of a port
+    [
+        ("fifo_head", "i4"),  # responses (HCA), VL15 packets
+        ("fifo_tail", "i4"),
+        ("stalled_until_ps", "i8"),
+        ("discards_in_row", "i4"),
+        ("mark_above", "i4"),  # FECN threshold, blocks
+        ("unmarked", "i4"),
+        ("lost_blocks", "i4"),
     ],
     align=True,
 )
@@ -133,20 +154,20 @@ VOQ = np.dtype([("head", "i4"), ("tail", "i4"), ("next", "i4")], align=True)
 
 CELL = np.dtype([("time_ps", "i8"), ("value", "i4"), ("next", "i4")], align=True)
 
-PACKET = np.dtype(
+PACKET = np.dtype(  # one cache line
     [
         ("start_ps", "i8"),
         ("head_in_ps", "i8"),
-        ("tail_in_ps", "i8"),
         ("posted_ps", "i8"),
         ("psn", "i8"),
+        ("ser_ps", "i4"),  # wire time on the link that it came by
         ("qp", "i4"),
-        ("dlid", "i4"),
-        ("payload", "i4"),
-        ("wire", "i4"),
-        ("blocks", "i4"),  # in the buffer it stands in
-        ("port", "i4"),  # port it came in by
+        ("port", "i4"),  # port it came in by, -1: made here
         ("next", "i4"),
+        ("dlid", "u2"),
+        ("payload", "u2"),
+        ("wire", "u2"),
+        ("blocks", "i2"),  # in the buffer it stands in
         ("kind", "i1"),
         ("flags", "i1"),
         ("sl", "i1"),
@@ -305,6 +326,7 @@ PARAMETER = np.dtype(
         ("shift", "i4"),  # bucket width of the wheel, log2 ps
         ("buckets", "i4"),
         ("trace", "i1"),
+        ("management", "i1"),  # some flow uses VL15
         ("high_limit", "i4"),
         ("high_entries", "i4"),
         ("low_entries", "i4"),
@@ -387,7 +409,12 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "g": GLOBAL,  # [1]
     "par": PARAMETER,  # [1]
     "port": PORT,  # [ports]
+    "input": INPUT,  # [ports]
+    "port_more": PORT_MORE,  # [ports]
+    "xmit_wait_ps": np.dtype("i8"),  # [ports] time that a candidate has waited for credits
     "pv": PV,  # [ports * vls]
+    "pv_input": PV_INPUT,  # [ports * vls]
+    "pv_more": PV_MORE,  # [ports * vls]
     "voq": VOQ,
     "packet": PACKET,  # pool
     "cell": CELL,  # pool
@@ -424,6 +451,24 @@ ARRAYS: dict[str, np.dtype[Any]] = {
 """Every array of a State: its name and the type of its elements."""
 
 
+_CACHE_LINE_BYTES = 64
+_ARENA_BYTES = 8 << 20
+"""At least this much, so that the arrays lie in large pages: a fabric is visited in no order, page by page."""
+
+
+def _settle_together(arrays: dict[str, Records]) -> dict[str, Records]:
+    """Copies of arrays in one piece of memory, each at the start of a cache line."""
+    sizes = {name: -(-array.nbytes // _CACHE_LINE_BYTES) * _CACHE_LINE_BYTES for name, array in arrays.items()}
+    arena = np.zeros(max(sum(sizes.values()) + _CACHE_LINE_BYTES, _ARENA_BYTES), np.uint8)
+    at = -arena.ctypes.data % _CACHE_LINE_BYTES
+    settled: dict[str, Records] = {}
+    for name, array in arrays.items():
+        settled[name] = arena[at : at + array.nbytes].view(array.dtype).view(type(array))
+        settled[name][:] = array
+        at += sizes[name]
+    return settled
+
+
 class State:
     """Everything that a kernel may read or write; an attribute for each of :data:`ARRAYS`.
 
@@ -436,7 +481,7 @@ class State:
     def __init__(self, **arrays: Records) -> None:
         self.table = np.zeros(len(ARRAYS), np.int64)
         self.address = int(self.table.ctypes.data)
-        for name, array in arrays.items():
+        for name, array in _settle_together(arrays).items():
             self.put(name, array)
         for name, counter in CAPACITIES.items():
             self.g[0][counter] = len(getattr(self, name))
@@ -449,7 +494,7 @@ class State:
         self.table[list(ARRAYS).index(name)] = array.ctypes.data
 
 
-def records(count: int, dtype: np.dtype[Any], **fields: int) -> Records:
+def records(count: int, dtype: np.dtype[Any], **fields: Any) -> Records:
     """A zeroed record array with some fields set."""
     array = np.zeros(count, dtype).view(np.recarray)
     for name, value in fields.items():
@@ -463,25 +508,6 @@ def pool(count: int, dtype: np.dtype[Any]) -> Records:
     array["next"] = np.arange(1, count + 1)
     array["next"][-1] = -1
     return array
-
-
-def empty_port_vls(count: int) -> Records:
-    """PV records with empty lists and no times."""
-    return records(
-        count,
-        PV,
-        fcp_head=-1,
-        fcp_tail=-1,
-        ring_head=-1,
-        ring_tail=-1,
-        fifo_head=-1,
-        fifo_tail=-1,
-        due_head=-1,
-        due_tail=-1,
-        credit_at_ps=NEVER,
-        mark_above=-1,
-        last_fcp_ps=-NEVER,
-    )
 
 
 def grow(state: State, reserve: int) -> None:

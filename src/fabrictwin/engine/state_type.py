@@ -127,6 +127,29 @@ def _set(typing_context: Any, table: Any, index: Any, value: Any) -> Any:
     return types.void(table, types.int64, table.element), generate
 
 
+@intrinsic
+def _prefetch(typing_context: Any, table: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte_pointer = ir.IntType(8).as_pointer()
+        flag = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, flag, flag, flag])
+        function = builder.module.declare_intrinsic("llvm.prefetch", (byte_pointer,), function_type)
+        pointer = builder.bitcast(_element_pointer(context, builder, table, args[0], args[1]), byte_pointer)
+        builder.call(function, [pointer, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64), generate
+
+
+def prefetch(table: Any, index: int) -> None:
+    """Hints that an element is wanted soon; means nothing without the compiler."""
+
+
+@overload(prefetch)
+def _overload_prefetch(table, index):  # type: ignore[no-untyped-def]
+    return lambda table, index: _prefetch(table, np.int64(index))
+
+
 @overload(operator.getitem)
 def _table_getitem(table, index):  # type: ignore[no-untyped-def]  # numba compares the bare signatures
     if isinstance(table, TableType) and isinstance(index, types.Integer):

@@ -13,12 +13,13 @@ import numpy as np
 
 from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.cc.ib_cca import mark_fecn
-from fabrictwin.engine.codes import DROP_PORT, NEVER, STALL_FACTOR, EventKind, LogKind, PacketKind
-from fabrictwin.engine.link import discard_packet, receive_packet
+from fabrictwin.engine.codes import DROP_PORT, NEVER, STALL_FACTOR, EventKind, LogKind, PacketKind, PvCare
+from fabrictwin.engine.link import discard_packet, receive_packet, tail_in
 from fabrictwin.engine.pools import write_log
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
+from fabrictwin.engine.state_type import prefetch
 from fabrictwin.jit import inline_kernel, kernel
 
 NOBODY = -1
@@ -28,7 +29,7 @@ NOBODY = -1
 @inline_kernel
 def push_fifo(s: State, index: int, packet_index: int) -> None:
     """Appends a packet to the FIFO of a PV (responses of an HCA, VL15)."""
-    pv = s.pv[index]
+    pv = s.pv_more[index]
     s.packet[packet_index].next = -1
     if pv.fifo_tail < 0:
         pv.fifo_head = packet_index
@@ -40,7 +41,7 @@ def push_fifo(s: State, index: int, packet_index: int) -> None:
 @inline_kernel
 def pop_fifo(s: State, index: int) -> int:
     """Takes the first packet of the FIFO of a PV, which has one."""
-    pv = s.pv[index]
+    pv = s.pv_more[index]
     first = pv.fifo_head
     pv.fifo_head = s.packet[first].next
     if pv.fifo_head < 0:
@@ -82,9 +83,10 @@ def arm_hoq(s: State, p: int, index: int) -> None:
     """Makes sure that a HOQ_TIMER of a PV is under way."""
     pv = s.pv[index]
     life_ps = hoq_life(s, p)
-    if pv.hoq_armed or life_ps >= NEVER:
+    if life_ps >= NEVER:
+        pv.care = pv.care | PvCare.NO_HOQ
         return
-    pv.hoq_armed = 1
+    pv.care = pv.care | PvCare.HOQ_ARMED
     push_event(s, pv.head_since_ps + life_ps, s.port[p].node, EventKind.HOQ_TIMER, index, p)
 
 
@@ -102,7 +104,7 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
     index = out * s.par[0].vls + vl
     pv = s.pv[index]
     node_ports = s.node[port.node].ports
-    voq = port.voq0 + vl * node_ports + s.port[packet.port].number - 1
+    voq = port.voq0 + vl * node_ports + s.input[packet.port].number - 1
     packet.next = -1
     pv.waiting_blocks += packet.blocks
     if s.voq[voq].head < 0:
@@ -112,8 +114,8 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
         pv.ring_count += 1
         if pv.ring_count == 1:
             pv.head_since_ps = now_ps
-            port.vl_mask |= np.uint32(1) << np.uint32(vl)
-            if not pv.hoq_armed:
+            port.vl_mask = port.vl_mask | (1 << vl)
+            if not pv.care & (PvCare.HOQ_ARMED | PvCare.NO_HOQ):
                 arm_hoq(s, out, index)
     else:
         s.packet[s.voq[voq].tail].next = packet_index
@@ -138,13 +140,16 @@ def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
         pv.ring_count -= 1
         if pv.ring_head < 0:
             pv.ring_tail = -1
-            port.vl_mask &= ~(np.uint32(1) << np.uint32(vl))
+            port.vl_mask = port.vl_mask & ~(1 << vl)
     else:
         _ring_turn(s, index)
     pv.head_since_ps = now_ps
+    if pv.care & PvCare.DISCARDED:
+        s.pv_more[index].discards_in_row = 0
+        pv.care = pv.care & ~PvCare.DISCARDED
     if pv.ring_count > 1 and s.node[port.node].random_arbiter:
         _turn_randomly(s, p, index)
-    if pv.mark_above >= 0:
+    if pv.care & PvCare.MARKS:
         mark_fecn(s, p, index, packet_index)
     pv.starved = 0
     return packet_index
@@ -155,10 +160,10 @@ def _refuse(s: State, packet_index: int, out: int, now_ps: int) -> int:
     """Discards a packet that cannot go to an output (-1: there is none)."""
     packet = s.packet[packet_index]
     if out < 0:
-        s.port[packet.port].relay_errors += 1
+        s.port_more[packet.port].relay_errors += 1
     else:
-        s.port[out].xmit_discards += 1
-    discard_packet(s, packet_index, max(now_ps, packet.tail_in_ps))
+        s.port_more[out].xmit_discards += 1
+    discard_packet(s, packet_index, max(now_ps, tail_in(s, packet_index)))
     return NOBODY
 
 
@@ -166,10 +171,10 @@ def _refuse(s: State, packet_index: int, out: int, now_ps: int) -> int:
 def _offer_vl15(s: State, packet_index: int, out: int) -> int:
     packet = s.packet[packet_index]
     vls = s.par[0].vls
-    port_in = s.port[packet.port]
-    if s.pv[packet.port * vls + packet.vl].held_blocks > port_in.vl15_blocks:
+    port_in = s.port_more[packet.port]
+    if s.pv_input[packet.port * vls + packet.vl].held_blocks > port_in.vl15_blocks:
         port_in.vl15_dropped += 1
-        discard_packet(s, packet_index, packet.tail_in_ps)
+        discard_packet(s, packet_index, tail_in(s, packet_index))
         return NOBODY
     push_fifo(s, out * vls + vls - 1, packet_index)
     return out
@@ -183,7 +188,9 @@ def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
     if packet.kind == PacketKind.MANAGEMENT:
         return _offer_vl15(s, packet_index, out)
     vl = np.int64(s.sl2vl[packet.sl])
-    if s.port[out].up == 0 or vl >= vls - 1 or s.pv[out * vls + vl].stalled_until_ps > now_ps:
+    if s.port[out].up == 0 or vl >= vls - 1:
+        return _refuse(s, packet_index, out, now_ps)
+    if s.pv[out * vls + vl].care & PvCare.STALLED and s.pv_more[out * vls + vl].stalled_until_ps > now_ps:
         return _refuse(s, packet_index, out, now_ps)
     _enqueue(s, out, vl, packet_index, now_ps)
     return out
@@ -193,7 +200,7 @@ def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
 def find_output(s: State, packet_index: int) -> int:
     """Port that the forwarding table names for a packet, -1: none."""
     packet = s.packet[packet_index]
-    node = s.node[s.port[packet.port].node]
+    node = s.node[s.input[packet.port].node]
     number = np.int64(s.lft[node.switch * s.par[0].lids + packet.dlid])
     if number == 0 or number == DROP_PORT or number > node.ports:
         return -1
@@ -204,12 +211,37 @@ def find_output(s: State, packet_index: int) -> int:
 
 
 @inline_kernel
+def peek_output(s: State, packet_index: int, p: int) -> int:
+    """Port that a packet on its way to a switch's port will want, -1: none; also fetches its queue."""
+    node = s.node[s.input[p].node]
+    if node.switch < 0:
+        return -1
+    packet = s.packet[packet_index]
+    number = np.int64(s.lft[node.switch * s.par[0].lids + packet.dlid])
+    if number == 0 or number > node.ports:
+        return -1
+    out = node.port0 + number - 1
+    prefetch(s.voq, (out - node.port0) * node.ports * (s.par[0].vls - 1) + s.port[node.port0].voq0 + s.input[p].number - 1)
+    return out
+
+
+@inline_kernel
+def peek_candidate(s: State, p: int) -> None:
+    """Fetches the packet at the front of an output's first VL."""
+    front = s.pv[p * s.par[0].vls].ring_head
+    if front >= 0 and s.port[p].voq0 >= 0:
+        packet_index = s.voq[front].head
+        if packet_index >= 0:
+            prefetch(s.packet, packet_index)
+
+
+@inline_kernel
 def on_arrive_switch(s: State, packet_index: int, now_ps: int) -> int:
     """ARRIVE at a switch; returns the port to serve."""
     if not receive_packet(s, packet_index, now_ps):
         return NOBODY
     packet = s.packet[packet_index]
-    s.pv[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
+    s.pv_input[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
     out = find_output(s, packet_index)
     if out < 0:
         return _refuse(s, packet_index, out, now_ps)
@@ -217,8 +249,8 @@ def on_arrive_switch(s: State, packet_index: int, now_ps: int) -> int:
     node = s.node[node_index]
     if node.stores == 0:
         ser_out_ps = wire_time(packet.wire, s.port[out].fs_per_byte)
-        if ser_out_ps < packet.tail_in_ps - packet.head_in_ps:
-            at_ps = packet.tail_in_ps + node.forwarding_ps
+        if ser_out_ps < packet.ser_ps:
+            at_ps = tail_in(s, packet_index) + node.forwarding_ps
             push_event(s, at_ps, node_index, EventKind.STORED, packet.port, packet_index)
             return NOBODY
     return offer_packet(s, packet_index, out, now_ps)
@@ -238,8 +270,8 @@ def discard_waiting(s: State, p: int, vl: int, now_ps: int) -> None:
     """Discards all that waits for an output's VL."""
     while s.pv[p * s.par[0].vls + vl].ring_count > 0:
         packet_index = take_from_queues(s, p, vl, now_ps)
-        s.port[p].xmit_discards += 1
-        discard_packet(s, packet_index, max(now_ps, s.packet[packet_index].tail_in_ps))
+        s.port_more[p].xmit_discards += 1
+        discard_packet(s, packet_index, max(now_ps, tail_in(s, packet_index)))
     pv = s.pv[p * s.par[0].vls + vl]
     pv.blocked = 0
     pv.credit_at_ps = NEVER
@@ -252,7 +284,7 @@ def on_hoq_timer(s: State, index: int, now_ps: int) -> int:
     p = index // vls
     vl = index - p * vls
     pv = s.pv[index]
-    pv.hoq_armed = 0
+    pv.care = pv.care & ~PvCare.HOQ_ARMED
     if pv.ring_count == 0:
         return NOBODY
     life_ps = hoq_life(s, p)
@@ -260,16 +292,18 @@ def on_hoq_timer(s: State, index: int, now_ps: int) -> int:
         arm_hoq(s, p, index)
         return NOBODY
     packet_index = take_from_queues(s, p, vl, now_ps)
-    s.port[p].xmit_discards += 1
+    s.port_more[p].xmit_discards += 1
     discard_packet(s, packet_index, now_ps)
     if pv.blocked:
-        s.port[p].xmit_wait_ps += now_ps - pv.blocked_at_ps
+        s.xmit_wait_ps[p] += now_ps - pv.blocked_at_ps
         pv.blocked = 0
-    pv.discards_in_row += 1
-    node = s.node[s.port[p].node]
-    if pv.discards_in_row >= node.stall_count:
-        pv.stalled_until_ps = now_ps + STALL_FACTOR * life_ps
-        pv.discards_in_row = 0
+    more = s.pv_more[index]
+    more.discards_in_row += 1
+    pv.care = pv.care | PvCare.DISCARDED
+    if more.discards_in_row >= s.node[s.port[p].node].stall_count:
+        more.stalled_until_ps = now_ps + STALL_FACTOR * life_ps
+        more.discards_in_row = 0
+        pv.care = pv.care | PvCare.STALLED
         discard_waiting(s, p, vl, now_ps)
         write_log(s, now_ps, s.port[p].node, LogKind.VL_STALLED, p, vl)
     elif pv.ring_count > 0:

@@ -43,7 +43,7 @@ def join_ring(s: State, qp: int) -> None:
     requester.state = QpState.READY
     if pv.ring_tail < 0:
         pv.ring_head = qp
-        s.port[requester.port].vl_mask |= np.uint32(1) << np.uint32(requester.vl)
+        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask | (1 << requester.vl)
     else:
         s.requester[pv.ring_tail].next = qp
     pv.ring_tail = qp
@@ -74,8 +74,8 @@ def leave_ring(s: State, qp: int) -> None:
     if pv.ring_tail == qp:
         pv.ring_tail = before
     pv.ring_count -= 1
-    if pv.ring_count == 0 and pv.fifo_head < 0:
-        s.port[requester.port].vl_mask &= ~(np.uint32(1) << np.uint32(requester.vl))
+    if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
+        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & ~(1 << requester.vl)
     requester.state = QpState.IDLE
 
 
@@ -139,6 +139,8 @@ def advance_requester(s: State, qp: int, start_ps: int, now_ps: int) -> None:
     message = s.message[requester.current]
     if requester.next_psn < requester.high_psn:
         requester.retransmitted += 1
+    if requester.next_psn == 0:
+        requester.first_ps = start_ps if requester.first_ps < 0 else requester.first_ps
     requester.next_psn += 1
     last = requester.next_psn == message.first_psn + message.packets
     if last:
@@ -213,8 +215,6 @@ def post_message(s: State, qp: int, length_bytes: int, now_ps: int) -> int:
     g = s.g[0]
     requester = s.requester[qp]
     requester.posted += 1
-    if requester.first_ps < 0:
-        requester.first_ps = now_ps
     if requester.state == QpState.ERROR:
         requester.failed += 1
         return NOBODY
@@ -458,7 +458,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     packet.hits = 0
     responder.response = index
     push_fifo(s, responder.port * s.par[0].vls + responder.vl, index)
-    s.port[responder.port].vl_mask |= np.uint32(1) << np.uint32(responder.vl)
+    s.port[responder.port].vl_mask = s.port[responder.port].vl_mask | (1 << responder.vl)
     return np.int64(responder.port)
 
 
@@ -490,7 +490,7 @@ def on_data(s: State, packet_index: int, now_ps: int) -> int:
     packet = s.packet[packet_index]
     qp = np.int64(packet.qp)
     responder = s.responder[qp]
-    port = s.port[packet.port]
+    port = s.input[packet.port]
     flags = packet.flags
     becn = (flags & Flag.FECN) != 0
     if packet.kind == PacketKind.MANAGEMENT:

@@ -2,7 +2,7 @@
 """VL arbitration: two tables of (VL, weight), weighted round robin within each, a limit for the high one.
 
 **Models**: IBTA 7.6.9 as docs/models/infiniband.md section 5 words it; a packet may overdraw the remaining weight once.
-**State**: ``PORT.high_at``, ``high_left``, ``low_at``, ``low_left`` (64-byte units), ``limit_left`` (bytes).
+**State**: ``PORT_MORE.high_at``, ``high_left``, ``low_at``, ``low_left`` (64-byte units), ``limit_left`` (bytes).
 **Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V13).
 """
 
@@ -21,7 +21,7 @@ WEIGHT_UNIT_BYTES = 64
 @kernel
 def _turn_high(s: State, p: int, eligible: int) -> int:
     """VL that the high table grants, or -1 after one full turn plus one."""
-    port = s.port[p]
+    port = s.port_more[p]
     entries = s.par[0].high_entries
     for _ in range(entries + 1 if entries > 0 else 0):
         vl = np.int64(s.high[port.high_at].vl)
@@ -35,7 +35,7 @@ def _turn_high(s: State, p: int, eligible: int) -> int:
 @kernel
 def _turn_low(s: State, p: int, eligible: int) -> int:
     """VL that the low table grants, or -1 after one full turn plus one."""
-    port = s.port[p]
+    port = s.port_more[p]
     entries = s.par[0].low_entries
     for _ in range(entries + 1 if entries > 0 else 0):
         vl = np.int64(s.low[port.low_at].vl)
@@ -52,7 +52,7 @@ def choose_vl(s: State, p: int, eligible: int) -> tuple[int, bool]:
 
     VL -1: no table names any of them.
     """
-    port = s.port[p]
+    port = s.port_more[p]
     limit = s.par[0].high_limit
     within = limit == UNLIMITED or port.limit_left > 0 or (limit == 0 and port.limit_left == 0)
     if within:
@@ -68,7 +68,7 @@ def choose_vl(s: State, p: int, eligible: int) -> tuple[int, bool]:
 @kernel
 def charge_vl(s: State, p: int, high: bool, wire: int) -> None:
     """Takes a packet's bytes off the table that chose it."""
-    port = s.port[p]
+    port = s.port_more[p]
     limit = s.par[0].high_limit
     units = (wire + WEIGHT_UNIT_BYTES - 1) // WEIGHT_UNIT_BYTES
     if high:

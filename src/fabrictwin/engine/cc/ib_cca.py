@@ -2,7 +2,7 @@
 """InfiniBand congestion control: FECN marking at switches, CCTI at channel adapters.
 
 **Models**: docs/models/infiniband.md section 11 (IBTA Annex A10, models.md section 2).
-**State**: ``PV.mark_above``, ``unmarked``, ``starved`` in a switch; ``CC_ENTITY`` (one a queue pair, or one a port and SL).
+**State**: ``PV_MORE.mark_above``, ``unmarked``, ``PV.starved`` in a switch; ``CC_ENTITY`` (one a queue pair, or one a port and SL).
 **Events in**: CC_NOTIFY, CC_TIMER, CC_APPLY. **Out**: CC_TIMER, CC_APPLY.
 **Behaviour**: the reaction point hears of a BECN half a reaction latency after the HCA, and the HCA uses its answer half
 a reaction latency later: so whoever hosts the reaction point, in this process or in another, gives the same result.
@@ -24,18 +24,19 @@ CCTI_TIMER_UNIT_PS = 1_024_000
 def mark_fecn(s: State, p: int, index: int, packet_index: int) -> None:
     """Marks a data packet that leaves a congested port-VL, every (marking_rate + 1)-th eligible one."""
     pv = s.pv[index]
+    more = s.pv_more[index]
     packet = s.packet[packet_index]
     par = s.par[0]
-    if pv.waiting_blocks <= pv.mark_above or packet.kind != PacketKind.DATA:
+    if pv.waiting_blocks <= more.mark_above or packet.kind != PacketKind.DATA:
         return
-    if packet.blocks < par.packet_size or (pv.starved and not s.port[p].victim_mask):
+    if packet.blocks < par.packet_size or (pv.starved and not s.port_more[p].victim_mask):
         return
-    if pv.unmarked < par.marking_rate:
-        pv.unmarked += 1
+    if more.unmarked < par.marking_rate:
+        more.unmarked += 1
         return
-    pv.unmarked = 0
+    more.unmarked = 0
     packet.flags |= Flag.FECN
-    s.port[p].fecn_marked += 1
+    s.port_more[p].fecn_marked += 1
 
 
 @kernel
