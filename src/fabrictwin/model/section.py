@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 
 from fabrictwin.errors import InputError, Problem, nearest
-from fabrictwin.model.quantities import show_value, wanted_in
+from fabrictwin.model.quantities import show_value
+from fabrictwin.model.spec_errors import explain
 from fabrictwin.model.yaml_loader import Document, FieldPath
 
 MOST_PROBLEMS = 50
@@ -79,7 +79,7 @@ class Section:
             keys: Where, below this part.
         """
         if not self.is_full:
-            self.refuse(f"unknown {what} {name!r}{nearest(name, candidates(name, valid))}", *keys)
+            self.refuse(f"unknown {what} {show_value(name)}{nearest(name, candidates(name, valid))}", *keys)
 
     def read(self, spec: type[SpecT], value: Any = ...) -> SpecT | None:
         """This part as a spec; every problem with it is noted.
@@ -101,7 +101,7 @@ class Section:
             for detail in error.errors(include_url=False):
                 if self.is_full:
                     break
-                message, place = _explain(detail, spec)
+                message, place = explain(detail, spec)
                 self.refuse(message, *place)
             return None
 
@@ -163,108 +163,3 @@ def candidates(name: str, valid: Collection[str]) -> Iterable[str]:
 
 def _examples(spec: type[BaseModel]) -> str:
     return ", ".join(list(spec.model_fields)[:3])
-
-
-def _explain(detail: Any, spec: type[BaseModel]) -> tuple[str, FieldPath]:
-    """The message for one pydantic error, and where it stands below the spec."""
-    place = tuple(part for part in detail["loc"] if not _is_union_branch(part))
-    kind, got = detail["type"], show_value(detail["input"])
-    owner, info = _field_at(spec, place)
-    wanted = wanted_in(info) if info else ""
-    context = detail.get("ctx", {})
-    match kind:
-        case "extra_forbidden":
-            name = str(place[-1])
-            return f"unknown key {name!r}{nearest(name, _keys(owner))}", place
-        case "missing":
-            return f"required key {place[-1]!r} is missing" + (f": {wanted}" if wanted else ""), place
-        case "value_error":
-            return str(context["error"]), place
-        case "literal_error":
-            return _explain_choice(detail, info), place
-        case "greater_than_equal" | "greater_than" | "less_than_equal" | "less_than":
-            return f"expected {_BOUND_WORDS[kind]} {next(iter(context.values()))}, got {got}", place
-        case "too_short" | "too_long":
-            least, most = (context.get(key) for key in ("min_length", "max_length"))
-            bound = f"at least {least}" if kind == "too_short" else f"at most {most}"
-            return f"expected {bound} entries, got {context['actual_length']}", place
-    words = _TYPE_WORDS.get(kind, "")
-    expected = wanted or words
-    if expected:
-        return f"expected {expected}, got {got}", place
-    return f"{detail['msg'][0].lower()}{detail['msg'][1:]}, got {got}", place
-
-
-_BOUND_WORDS = {
-    "greater_than_equal": "at least",
-    "greater_than": "more than",
-    "less_than_equal": "at most",
-    "less_than": "less than",
-}
-_TYPE_WORDS = {
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "string_type": "text",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-}
-
-
-def _explain_choice(detail: Any, info: FieldInfo | None) -> str:
-    got = detail["input"]
-    choices = _choices(info.annotation) if info else []
-    hint = nearest(got, choices) if isinstance(got, str) and choices else ""
-    return f"expected {detail['ctx']['expected']}, got {show_value(got)}{hint}"
-
-
-def _choices(annotation: Any) -> list[str]:
-    """The words that a Literal allows, also where it may be left out."""
-    if get_origin(annotation) is Literal:
-        return [choice for choice in get_args(annotation) if isinstance(choice, str)]
-    return [choice for part in get_args(annotation) for choice in _choices(part)]
-
-
-def _is_union_branch(part: str | int) -> bool:
-    """pydantic names the branch of a union in the place of an error; no key of a scenario looks like that."""
-    return isinstance(part, str) and ("[" in part or part in {"int", "str", "float", "none", "bool"})
-
-
-def _keys(owner: type[BaseModel] | None) -> list[str]:
-    if owner is None:
-        return []
-    return [info.alias or name for name, info in owner.model_fields.items()]
-
-
-def _field_at(spec: type[BaseModel], place: FieldPath) -> tuple[type[BaseModel] | None, FieldInfo | None]:
-    """The model that owns the last key of a place, and the field that it names there."""
-    owner: type[BaseModel] | None = spec
-    info: FieldInfo | None = None
-    for part in place:
-        if isinstance(part, int):
-            continue
-        if info is not None:
-            owner = _model_in(info.annotation)
-        info = next(
-            (
-                info
-                for name, info in (owner.model_fields if owner else {}).items()
-                if (info.alias or name) == part
-            ),
-            None,
-        )
-        if info is None:
-            break
-    return owner, info
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for part in get_args(annotation):
-        model = _model_in(part)
-        if model is not None:
-            return model
-    return None

@@ -96,8 +96,8 @@ def test_expectation_that_holds_has_no_failure(entry: str) -> None:
         (
             "path: totals.droped_packets, equals: 0",
             [
-                "totals.droped_packets: the result has no 'droped_packets' there; did you mean 'dropped_packets'? "
-                "(valid: dropped_packets, packets)"
+                "totals.droped_packets: the result has no 'droped_packets' there; did you mean "
+                "'dropped_packets'? (valid: dropped_packets, packets)"
             ],
         ),
         ("path: 'ports[leaf0/3].x', max: 1", ["ports[leaf0/3].x: 'ports' has nothing called 'leaf0/3'"]),

@@ -31,6 +31,9 @@ WRONG = {
     "no name": (scenario_text(name=""), "name: required key 'name' is missing: a name"),
     "name with a space": (scenario_text(name="name: a b"), "s.yaml:2: name: expected a name of up to 64"),
     "unknown key": (scenario_text("sed: 1"), "s.yaml:6: sed: unknown key 'sed'; did you mean 'seed'?"),
+    "unknown key like a type": (scenario_text("int: 1"), "s.yaml:6: int: unknown key 'int'"),
+    "unknown key with brackets": (scenario_text("'a[0]': 1"), "s.yaml:6: a[0]: unknown key 'a[0]'"),
+    "unknown key of great length": (scenario_text("x" * 900 + ": 1"), "unknown key 'xxxx"),
     "negative seed": (
         scenario_text("seed: -1"),
         "s.yaml:6: seed: expected at least 0",
