@@ -18,20 +18,20 @@ def explain(detail: Any, spec: type[BaseModel]) -> tuple[str, FieldPath]:
 
     Args:
         detail: An entry of ``ValidationError.errors()``.
-        spec: The model that was validated.
+        spec: The model that was validated; its fields are plain values, lists and mappings, not models.
 
     Returns:
         What is wrong and what was expected; the keys below the model.
     """
     place: FieldPath = tuple(detail["loc"])
     kind, got = detail["type"], show_value(detail["input"])
-    owner, info = _field_at(spec, place)
+    info = _fields(spec).get(str(place[0])) if len(place) == 1 else None
     wanted = wanted_in(info) if info else ""
     context = detail.get("ctx", {})
     match kind:
         case "extra_forbidden":
             name = str(place[-1])
-            return f"unknown key {show_value(name)}{nearest(name, _keys(owner))}", place
+            return f"unknown key {show_value(name)}{nearest(name, _fields(spec))}", place
         case "missing":
             return f"required key {place[-1]!r} is missing" + (f": {wanted}" if wanted else ""), place
         case "value_error":
@@ -62,9 +62,7 @@ _TYPE_WORDS = {
     "bool_type": "true or false",
     "string_type": "text",
     "list_type": "a list",
-    "tuple_type": "a list",
     "dict_type": "a mapping",
-    "model_type": "a mapping",
 }
 
 
@@ -82,39 +80,6 @@ def _choices(annotation: Any) -> list[str]:
     return [choice for part in get_args(annotation) for choice in _choices(part)]
 
 
-def _keys(owner: type[BaseModel] | None) -> list[str]:
-    if owner is None:
-        return []
-    return [info.alias or name for name, info in owner.model_fields.items()]
-
-
-def _field_at(spec: type[BaseModel], place: FieldPath) -> tuple[type[BaseModel] | None, FieldInfo | None]:
-    """The model that owns the last key of a place, and the field that it names there."""
-    owner: type[BaseModel] | None = spec
-    info: FieldInfo | None = None
-    for part in place:
-        if isinstance(part, int):
-            continue
-        if info is not None:
-            owner = _model_in(info.annotation)
-        info = next(
-            (
-                info
-                for name, info in (owner.model_fields if owner else {}).items()
-                if (info.alias or name) == part
-            ),
-            None,
-        )
-        if info is None:
-            break
-    return owner, info
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for part in get_args(annotation):
-        model = _model_in(part)
-        if model is not None:
-            return model
-    return None
+def _fields(spec: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by the key that a file has for them."""
+    return {info.alias or name: info for name, info in spec.model_fields.items()}
