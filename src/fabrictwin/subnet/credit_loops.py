@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of, start_search
-from fabrictwin.subnet.forwarding import Forwarding, forwarding_of
-from fabrictwin.subnet.graph import Array
+from fabrictwin.subnet.forwarding import Forwarding, forwarding_of, lanes_of
 from fabrictwin.subnet.routes import Routes
 
 DROP_VL = 15
@@ -61,7 +60,9 @@ def check_credit_loops(
         The verdict, with the first cycle found on the lowest VL that has one.
     """
     forwarding = forwarding or forwarding_of(routes)
-    lanes = _lanes(routes, forwarding, sl2vl)
+    lanes = lanes_of(routes, forwarding)
+    if sl2vl is not None:
+        lanes = np.array(sl2vl, np.uint8)[lanes]
     vls = tuple(vl for vl in np.unique(lanes).tolist() if vl != DROP_VL)
     pairs = pairs_of(routes.graph.channels)
     dependencies = 0
@@ -73,15 +74,3 @@ def check_credit_loops(
             channels = find_cycle(pairs, marked, start_search(pairs))
             cycle = tuple(f"{routes.graph.channel_name(channel)} vl{vl}" for channel in channels)
     return CreditLoops(cycle, dependencies, vls)
-
-
-def _lanes(routes: Routes, forwarding: Forwarding, sl2vl: Sequence[int] | None) -> Array:
-    """[targets, switches] uint8: VL of the path from each switch to each target."""
-    if routes.path_sl is None:
-        lanes = np.zeros(forwarding.onward.shape, np.uint8)
-    else:
-        lanes = np.ascontiguousarray(routes.path_sl[:, forwarding.lid].T)
-    if sl2vl is None:
-        return lanes
-    mapped: Array = np.array(sl2vl, np.uint8)[lanes]
-    return mapped

@@ -39,24 +39,33 @@ class Forwarding(NamedTuple):
     sources: Array
 
 
-def forwarding_of(routes: Routes) -> Forwarding:
+def forwarding_of(routes: Routes, among: Array | None = None) -> Forwarding:
     """Follows every table entry to its channel.
 
     Args:
         routes: Tables, from an engine or from elsewhere. Ports that lead nowhere, over a dead cable or to the
             wrong HCA count as dropped.
+        among: [targets] bool, which of the LIDs to look at; None for all.
 
     Returns:
-        The forwarding of each LID of each live HCA port.
+        The forwarding of each of these LIDs that is that of a live HCA port.
     """
     graph, targets = routes.graph, routes.lids.targets
     every_at = np.repeat(np.arange(graph.switch_count, dtype=np.int32), np.diff(targets.first))
-    chosen = np.flatnonzero((targets.end >= 0) & (graph.end_alive[targets.end] != 0))
+    live = (targets.end >= 0) & (graph.end_alive[targets.end] != 0)
+    chosen = np.flatnonzero(live if among is None else live & among)
     lid, at = targets.lid[chosen], every_at[chosen]
     onward = _follow(graph.channels.alive, graph.channel_at, routes.lft, lid)
     arrives = routes.lft[at, lid] == targets.port[chosen]
     onward[np.arange(len(at)), at] = np.where(arrives, DELIVERED, DROPPED)
     return Forwarding(lid, targets.end[chosen], at, onward, graph.channels.peer, graph.served)
+
+
+def lanes_of(routes: Routes, forwarding: Forwarding) -> Array:
+    """[targets, switches] uint8: service level of the path from each switch to each LID."""
+    if routes.path_sl is None:
+        return np.zeros(forwarding.onward.shape, np.uint8)
+    return np.ascontiguousarray(routes.path_sl[:, forwarding.lid].T)
 
 
 @kernel

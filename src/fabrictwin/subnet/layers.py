@@ -19,27 +19,31 @@ from fabrictwin.subnet.forwarding import Forwarding
 from fabrictwin.subnet.graph import Array, Channels
 
 
-def layer_paths(forwarding: Forwarding, channels: Channels, lanes: Array) -> int:
+def layer_paths(forwarding: Forwarding, channels: Channels, lanes: Array) -> list[Array]:
     """Moves paths to higher VLs until no VL has a cycle.
 
     Args:
         forwarding: The paths.
         channels: The channels.
-        lanes: [targets, switches] uint8, VL of each path; changed in place.
+        lanes: [targets, switches] uint8, the lowest VL that each path may be on; changed in place.
 
     Returns:
-        Number of VLs needed.
+        For each VL that is needed, [pairs] int32: how many of its paths take both channels.
     """
     pairs = pairs_of(channels)
-    vl = 0
-    while _clear_vl(forwarding, channels, pairs, lanes, vl):
-        vl += 1
-    return vl + 1
+    weights: list[Array] = []
+    top = int(lanes.max(initial=0))
+    while len(weights) <= top:
+        vl = len(weights)
+        weights.append(count_dependencies(forwarding, pairs, lanes, vl))
+        if _clear_vl(forwarding, channels, lanes, vl, weights[vl]):
+            top = max(top, vl + 1)
+    return weights
 
 
-def _clear_vl(forwarding: Forwarding, channels: Channels, pairs: Pairs, lanes: Array, vl: int) -> bool:
+def _clear_vl(forwarding: Forwarding, channels: Channels, lanes: Array, vl: int, weight: Array) -> bool:
     """Moves paths off a VL until it has no cycle; whether any moved."""
-    weight = count_dependencies(forwarding, pairs, lanes, vl)
+    pairs = pairs_of(channels)
     search = start_search(pairs)
     moved = False
     while len(cycle := find_cycle(pairs, weight, search)):

@@ -14,6 +14,7 @@ from fabrictwin.model.fabric import PortRef
 from fabrictwin.subnet.graph import NO_PORT, Array, SubnetGraph
 from fabrictwin.subnet.hops import Directions, Hops
 from fabrictwin.subnet.lids import LFT_BLOCK_LIDS, Lids
+from fabrictwin.subnet.request import RoutingRequest
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +23,7 @@ class Routes:
 
     Attributes:
         engine: Name of the routing engine.
-        graph: The fabric, with what was down when it was routed.
-        lids: Who has which LID.
+        request: What was asked: the fabric, with what is down, and its LIDs.
         lft: [switches, ``lids.width``] uint8, output port by LID; 0 for the switch itself, 255 for drop.
             Switches are in the order of ``fabric.switches``.
         path_sl: [switches, ``lids.width``] uint8, service level of paths by the switch that the sender is
@@ -31,19 +31,31 @@ class Routes:
         vls: Data VLs that the paths need.
         deadlock_free: Whether the engine promises that paths between HCAs cannot wait for each other in a
             circle.
+        dependencies: By VL, [pairs] nonzero where some path takes both channels of a pair
+            (:mod:`fabrictwin.subnet.dependencies`); empty if the engine does not look at them.
         hops: Distances along the paths; None for tables that were given, not computed.
         directions: Directions that the paths obey; None like ``hops``.
     """
 
     engine: str
-    graph: SubnetGraph
-    lids: Lids
+    request: RoutingRequest
     lft: Array
     deadlock_free: bool
     path_sl: Array | None = None
     vls: int = 1
+    dependencies: tuple[Array, ...] = field(default=(), repr=False)
     hops: Hops | None = field(default=None, repr=False)
     directions: Directions | None = field(default=None, repr=False)
+
+    @property
+    def graph(self) -> SubnetGraph:
+        """The fabric."""
+        return self.request.graph
+
+    @property
+    def lids(self) -> Lids:
+        """Who has which LID."""
+        return self.request.lids
 
     @property
     def blocks(self) -> int:

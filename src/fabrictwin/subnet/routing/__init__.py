@@ -10,12 +10,12 @@ from fabrictwin.errors import InputError, nearest
 from fabrictwin.model.fabric import Fabric
 from fabrictwin.subnet.graph import build_graph
 from fabrictwin.subnet.lids import assign_lids
+from fabrictwin.subnet.request import DEFAULT_DATA_VLS, RoutingRequest
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing.dfsssp import route_dfsssp
 from fabrictwin.subnet.routing.explicit import route_explicit
 from fabrictwin.subnet.routing.ftree import route_ftree
 from fabrictwin.subnet.routing.min_hop import route_min_hop
-from fabrictwin.subnet.routing.request import DEFAULT_DATA_VLS, RoutingRequest
 from fabrictwin.subnet.routing.up_down import route_up_down
 
 

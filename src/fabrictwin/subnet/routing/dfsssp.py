@@ -12,11 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from fabrictwin.errors import InputError
-from fabrictwin.subnet.forwarding import forwarding_of
+from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of, start_search
+from fabrictwin.subnet.forwarding import forwarding_of, lanes_of
 from fabrictwin.subnet.layers import layer_paths
+from fabrictwin.subnet.request import RoutingRequest
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing.min_hop import route_min_hop
-from fabrictwin.subnet.routing.request import RoutingRequest
 
 
 def route_dfsssp(request: RoutingRequest) -> Routes:
@@ -26,15 +27,46 @@ def route_dfsssp(request: RoutingRequest) -> Routes:
         InputError: It takes more data VLs than there are.
     """
     routes = route_min_hop(request)
+    return put_on_lanes(replace(routes, engine="dfsssp", deadlock_free=True))
+
+
+def put_on_lanes(routes: Routes) -> Routes:
+    """Gives paths the service levels that keep every virtual lane free of cycles; none gets a lower one than
+    it has.
+
+    Raises:
+        InputError: It takes more data VLs than there are.
+    """
     forwarding = forwarding_of(routes)
-    lanes = np.zeros(forwarding.onward.shape, np.uint8)
-    vls = layer_paths(forwarding, request.graph.channels, lanes)
-    if vls > request.data_vls:
+    lanes = lanes_of(routes, forwarding)
+    weights = layer_paths(forwarding, routes.graph.channels, lanes)
+    if len(weights) > routes.request.data_vls:
         raise InputError.of(
-            f"engine 'dfsssp' needs {vls} data VLs on this fabric, but {request.data_vls} are available; "
-            "use 'up_down', or switches and HCAs with more VLs",
+            f"engine 'dfsssp' needs {len(weights)} data VLs here, but {routes.request.data_vls} are "
+            "available; use 'up_down', or switches and HCAs with more VLs",
             field="routing.engine",
         )
     path_sl = np.zeros(routes.lft.shape, np.uint8)
     path_sl[:, forwarding.lid] = lanes.T
-    return replace(routes, engine="dfsssp", deadlock_free=True, path_sl=path_sl, vls=vls)
+    return replace(routes, path_sl=path_sl, vls=len(weights), dependencies=tuple(weights))
+
+
+def fits_on_lanes(plan: Routes, routes: Routes) -> bool:
+    """Whether changed tables can keep the service levels of the plan.
+
+    Args:
+        plan: Routes whose lanes are free of cycles.
+        routes: The same with other tables.
+
+    Returns:
+        True if even with the dependencies of both no lane has a cycle.
+    """
+    differs = (plan.lft != routes.lft).any(axis=0)[plan.lids.targets.lid]
+    forwarding = forwarding_of(routes, differs)
+    lanes = lanes_of(routes, forwarding)
+    pairs = pairs_of(routes.graph.channels)
+    for vl, weight in enumerate(plan.dependencies):
+        both = mark_dependencies(forwarding, pairs, lanes, vl) | (weight != 0)
+        if len(find_cycle(pairs, both, start_search(pairs))):
+            return False
+    return True

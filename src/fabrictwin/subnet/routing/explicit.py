@@ -13,8 +13,8 @@ import numpy as np
 from fabrictwin.errors import InputError, Problem, nearest
 from fabrictwin.subnet.graph import NO_PORT, SubnetGraph
 from fabrictwin.subnet.lids import Lids
+from fabrictwin.subnet.request import RoutingRequest
 from fabrictwin.subnet.routes import Routes
-from fabrictwin.subnet.routing.request import RoutingRequest
 
 
 def route_explicit(request: RoutingRequest) -> Routes:
@@ -49,7 +49,7 @@ def route_explicit(request: RoutingRequest) -> Routes:
                 lft[switch, names[destination]] = port
     if problems:
         raise InputError(problems)
-    return Routes("explicit", graph, lids, lft, False)
+    return Routes("explicit", request, lft, False)
 
 
 def _wrong_port(switch: str, port: int, cabled: list[int]) -> str:

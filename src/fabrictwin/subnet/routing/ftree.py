@@ -27,8 +27,8 @@ from fabrictwin.subnet.fat_tree import FatTree, divide_indices, read_fat_tree
 from fabrictwin.subnet.graph import Array, Channels
 from fabrictwin.subnet.hops import DETOUR, Approach, Paths, approach, next_channels
 from fabrictwin.subnet.lids import Targets
+from fabrictwin.subnet.request import RoutingRequest
 from fabrictwin.subnet.routes import Routes, empty_lft
-from fabrictwin.subnet.routing.request import RoutingRequest
 from fabrictwin.subnet.routing.spread import fill_tables
 from fabrictwin.subnet.routing.updown import find_directions
 
@@ -51,7 +51,7 @@ def route_ftree(request: RoutingRequest) -> Routes:
     paths = Paths(graph.channels, found.directions, found.hops)
     _route_by_digits(paths, tree, request.lids.targets, lft)
     fill_tables(paths, request, lft, rounds=3)
-    return Routes("ftree", graph, request.lids, lft, True, hops=found.hops, directions=found.directions)
+    return Routes("ftree", request, lft, True, hops=found.hops, directions=found.directions)
 
 
 class _Options(NamedTuple):

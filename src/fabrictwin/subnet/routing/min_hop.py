@@ -8,8 +8,8 @@ may form a credit loop.
 from __future__ import annotations
 
 from fabrictwin.subnet.hops import count_hops, undirected
+from fabrictwin.subnet.request import RoutingRequest
 from fabrictwin.subnet.routes import Routes
-from fabrictwin.subnet.routing.request import RoutingRequest
 from fabrictwin.subnet.routing.spread import spread_routes
 
 

@@ -20,8 +20,8 @@ from fabrictwin.jit import inline_kernel, kernel
 from fabrictwin.subnet.graph import NO_PORT, Array, Channels
 from fabrictwin.subnet.hops import UNREACHABLE, Approach, Directions, Hops, Paths, approach, next_channels
 from fabrictwin.subnet.lids import Targets
+from fabrictwin.subnet.request import RoutingRequest
 from fabrictwin.subnet.routes import Routes, empty_lft
-from fabrictwin.subnet.routing.request import RoutingRequest
 
 
 class _Draft(NamedTuple):
@@ -59,7 +59,7 @@ def spread_routes(
     """
     lft = empty_lft(request.lids)
     fill_tables(Paths(request.graph.channels, directions, hops), request, lft)
-    return Routes(engine, request.graph, request.lids, lft, deadlock_free, hops=hops, directions=directions)
+    return Routes(engine, request, lft, deadlock_free, hops=hops, directions=directions)
 
 
 def fill_tables(paths: Paths, request: RoutingRequest, lft: Array, *, rounds: int = 1) -> None:

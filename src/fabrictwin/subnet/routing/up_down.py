@@ -7,8 +7,8 @@ The counterpart of OpenSM's updn. Roots may be given; otherwise they are found
 
 from __future__ import annotations
 
+from fabrictwin.subnet.request import RoutingRequest
 from fabrictwin.subnet.routes import Routes
-from fabrictwin.subnet.routing.request import RoutingRequest
 from fabrictwin.subnet.routing.spread import spread_routes
 from fabrictwin.subnet.routing.updown import find_directions
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabrictwin.subnet.graph import SubnetGraph
+import numpy as np
+
+from fabrictwin.subnet.graph import Array, SubnetGraph
 from fabrictwin.subnet.hops import DETOUR, Directions, Hops, count_hops, directed
 from fabrictwin.subnet.ranks import rank_from_apex, rank_from_roots, rank_with_apex
 
@@ -52,7 +54,14 @@ def find_directions(graph: SubnetGraph, roots: Sequence[int] = ()) -> UpDown:
     return UpDown(tree, directions, hops)
 
 
-def pairs_need_detours(graph: SubnetGraph, hops: Hops) -> bool:
-    """Whether some connected pair of HCAs has no path that keeps to the directions."""
-    serving = graph.served > 0
-    return bool((hops.kind[serving][:, serving] == DETOUR).any())
+def pairs_need_detours(graph: SubnetGraph, hops: Hops, among: Array | None = None) -> bool:
+    """Whether some connected pair of HCAs has no path that keeps to the directions.
+
+    Args:
+        graph: The fabric.
+        hops: Distances under the directions.
+        among: Destination switches to look at; None for all.
+    """
+    serving = np.flatnonzero(graph.served > 0)
+    destinations = serving if among is None else np.intersect1d(serving, among)
+    return bool((hops.kind[destinations][:, serving] == DETOUR).any())
