@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The no-progress monitor: which outputs wait for each other in a circle, and will for ever.
+
+**Models**: nothing; it reads the arrays between two runs of the loop. An output VL that is blocked for credits waits for
+the input buffer at the other end, and that for the outputs that its packets want. Outputs are taken away from
+the set of the blocked ones as long as their buffer can still drain; what is left is a deadlock.
+**Validated by**: tests/validation (V16).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fabrictwin.engine.readout import Readout
+
+
+@dataclass(frozen=True)
+class Deadlock:
+    """A cycle of output VLs that wait for each other.
+
+    Attributes:
+        cycle: ``node/port vl`` of each, in the order of waiting.
+        since_ps: Fabric time from which the last of them has been blocked.
+    """
+
+    cycle: tuple[str, ...]
+    since_ps: int
+
+
+def find_deadlock(readout: Readout, patience_ps: int) -> Deadlock | None:
+    """The deadlock that a fabric is in, if any output has been blocked for longer than a patience."""
+    vls = readout.plan.vls
+    pv = readout.by_port_vl("pv")
+    blocked = (pv.blocked == 1) & (pv.blocked_at_ps < readout.now_ps)
+    if not (blocked & (pv.blocked_at_ps < readout.now_ps - patience_ps)).any():
+        return None
+    port = readout.by_port("port")
+    wanted = _outputs_wanted(readout)
+    stuck = {int(index) for index in np.flatnonzero(blocked)}
+    while True:
+        freed = {index for index in stuck if not _is_stuck(_buffer_behind(index, port, vls), wanted, stuck)}
+        if not freed:
+            break
+        stuck -= freed
+    if not stuck:
+        return None
+    cycle = _find_cycle(stuck, lambda index: wanted[_buffer_behind(index, port, vls)] & stuck)
+    names = tuple(_name(readout, index) for index in cycle)
+    return Deadlock(names, int(max(pv.blocked_at_ps[index] for index in cycle)))
+
+
+def _buffer_behind(index: int, port: Any, vls: int) -> int:
+    """The input buffer that an output VL sends into, as the PV of the receiving port."""
+    p, vl = divmod(index, vls)
+    return int(port.peer[p]) * vls + vl
+
+
+def _is_stuck(buffer: int, wanted: dict[int, set[int]], stuck: set[int]) -> bool:
+    """Whether a buffer holds packets and all of them want outputs that are stuck."""
+    outputs = wanted.get(buffer)
+    return bool(outputs) and outputs <= stuck  # type: ignore[operator]
+
+
+def _outputs_wanted(readout: Readout) -> dict[int, set[int]]:
+    """Output VLs that the packets of each input buffer wait for."""
+    wanted: dict[int, set[int]] = defaultdict(set)
+    vls = readout.plan.vls
+    fabric = readout.plan.scenario.fabric
+    for owned, state in readout.states:
+        arrays: Any = state
+        for node in fabric.switches:
+            if owned[node]:
+                _add_wanted(arrays, node, vls, wanted)
+    return wanted
+
+
+def _add_wanted(state: Any, node: int, vls: int, wanted: dict[int, set[int]]) -> None:
+    first, count = int(state.node.port0[node]), int(state.node.ports[node])
+    base = int(state.port.voq0[first])
+    heads = np.asarray(state.voq.head[base : base + count * (vls - 1) * count])
+    for at in np.flatnonzero(heads >= 0):
+        out, rest = divmod(int(at), (vls - 1) * count)
+        output = (first + out) * vls + rest // count
+        index = int(heads[at])
+        while index >= 0:
+            packet = state.packet[index]
+            wanted[int(packet.port) * vls + int(packet.vl)].add(output)
+            index = int(packet.next)
+
+
+def _find_cycle(stuck: set[int], successors: Any) -> list[int]:
+    """A cycle in a graph in which every node has a successor."""
+    path: list[int] = [min(stuck)]
+    seen = {path[0]: 0}
+    while True:
+        following = min(successors(path[-1]))
+        if following in seen:
+            return path[seen[following] :]
+        seen[following] = len(path)
+        path.append(following)
+
+
+def _name(readout: Readout, index: int) -> str:
+    p, vl = divmod(index, readout.plan.vls)
+    ports = readout.plan.ports
+    node = int(np.searchsorted(ports.first, p, side="right")) - 1
+    name = readout.plan.scenario.fabric.nodes[node].name
+    return f"{name}/{p - int(ports.first[node]) + 1} vl{vl}"

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading the arrays of all shards as those of one fabric: each row from the shard that owns it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from fabrictwin.engine.build import Plan
+from fabrictwin.engine.shard import ShardGroup
+from fabrictwin.engine.state import Records
+
+_PORT_FIELDS = {
+    "port": ("xmit_bytes", "fs_per_byte", "up"),
+    "input": ("rcv_bytes", "rcv_pkts", "fecn_received", "becn_received", "down_at_ps", "up_at_ps"),
+    "port_more": (
+        "fecn_marked",
+        "xmit_discards",
+        "symbol_errors",
+        "integrity_errors",
+        "rcv_errors",
+        "relay_errors",
+        "downed",
+        "vl15_dropped",
+    ),
+}
+_PV_FIELDS = {
+    "pv": ("sent", "fctbs", "fccl", "waiting_blocks", "ring_count"),
+    "pv_input": ("held_blocks", "fcps", "advertised", "last_fcp_ps"),
+}
+_REQUESTER_FIELDS = (
+    "next_psn",
+    "una_psn",
+    "high_psn",
+    "free_psn",
+    "state",
+    "retries_left",
+    "retransmitted",
+    "limited_ps",
+    "first_ps",
+    "posted",
+    "completed",
+    "failed",
+)
+_RESPONDER_FIELDS = ("expected_psn", "bytes", "messages", "last_ps", "nak_sent")
+_RANK_FIELDS = ("pc", "done", "paced_ps", "draws", "marks")
+_CC_FIELDS = ("ccti", "applied", "becns")
+_LOG_FIELDS = {"latency": ("at_ps", "qp", "latency_ps"), "mark": ("at_ps", "rank"), "log": ("at_ps", "node", "kind")}
+
+
+class Readout:
+    """A settled fabric.
+
+    Args:
+        plan: Names of the rows.
+        group: The shards, all at one fabric time and settled.
+    """
+
+    def __init__(self, plan: Plan, group: ShardGroup) -> None:
+        self.plan = plan
+        self._shards = group.shards
+        self._owner = group.owner
+        self.now_ps = group.now_ps
+
+    def _of_nodes(self, name: str, nodes: np.ndarray) -> Records:
+        """An array whose row i belongs to node ``nodes[i]``."""
+        arrays = [getattr(shard.state, name)[: len(nodes)] for shard in self._shards]
+        if len(arrays) == 1:
+            return arrays[0]
+        owner = self._owner[nodes]
+        merged = arrays[0].copy()
+        for number, array in enumerate(arrays[1:], start=1):
+            merged[owner == number] = array[owner == number]
+        return merged
+
+    @cached_property
+    def _node_of_port(self) -> np.ndarray:
+        return np.asarray(self._shards[0].state.port.node)
+
+    def by_port(self, name: str) -> Records:
+        """An array of ports."""
+        return self._of_nodes(name, self._node_of_port)
+
+    def by_port_vl(self, name: str) -> Records:
+        """An array of the VLs of ports."""
+        return self._of_nodes(name, np.repeat(self._node_of_port, self.plan.vls))
+
+    def per_port(self, name: str, field: str) -> np.ndarray:
+        """[ports] sum over the VLs of a port."""
+        return np.asarray(self.by_port_vl(name)[field]).reshape(-1, self.plan.vls).sum(axis=1)
+
+    def _nodes_of_qps(self, end: str) -> np.ndarray:
+        nodes = [getattr(flow, end).node for _, flow in self.plan.flows for _ in range(flow.qps)]
+        return np.array(nodes, np.int64)
+
+    @cached_property
+    def requesters(self) -> Records:
+        """[qps] REQUESTER."""
+        return self._of_nodes("requester", self._nodes_of_qps("src"))
+
+    @cached_property
+    def responders(self) -> Records:
+        """[qps] RESPONDER."""
+        return self._of_nodes("responder", self._nodes_of_qps("dst"))
+
+    @cached_property
+    def ranks(self) -> Records:
+        """[ranks] RANK."""
+        return self._of_nodes("rank", np.asarray(self._shards[0].state.rank.node)[: len(self.plan.ranks)])
+
+    @cached_property
+    def congestion(self) -> Records:
+        """[entities] CC_ENTITY."""
+        return self._of_nodes("cc", np.asarray(self._shards[0].state.cc.node))
+
+    @cached_property
+    def forwarding_tables(self) -> np.ndarray:
+        """[switches, lids] uint8."""
+        shape = self.plan.forwarding.lft.shape
+        tables = np.stack([np.asarray(shard.state.lft).reshape(shape) for shard in self._shards])
+        owner = self._owner[list(self.plan.scenario.fabric.switches)]
+        return np.asarray(tables[owner, np.arange(shape[0])])
+
+    def log(self, name: str, counter: str) -> Records:
+        """A log of all shards, in the order of time and then of its own fields."""
+        parts = [getattr(shard.state, name)[: shard.state.g[0][counter]] for shard in self._shards]
+        merged = np.concatenate(parts).view(np.recarray)
+        keys = [merged[field] for field in reversed(_LOG_FIELDS[name])]
+        return merged[np.lexsort(keys)]
+
+    def total(self, field: str) -> int:
+        """Sum of a global counter over the shards."""
+        return int(sum(int(shard.state.g[0][field]) for shard in self._shards))
+
+    @property
+    def last_live_ps(self) -> int:
+        """Fabric time of the last event that kept the fabric busy."""
+        return int(max(int(shard.state.g[0].last_live_ps) for shard in self._shards))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether every shard is idle; nothing is between shards when all have heard all."""
+        return all(shard.is_idle for shard in self._shards)
+
+    @property
+    def states(self) -> Iterable[tuple[np.ndarray, object]]:
+        """([nodes] owned, state) of each shard, for what reads lists inside a shard."""
+        return ((self._owner == shard.number, shard.state) for shard in self._shards)
+
+    def digest(self, end_ps: int) -> str:
+        """SHA-256 over the final state and counters, the same for every sharding."""
+        sha = hashlib.sha256()
+        sha.update(f"{end_ps} {self.total('packet_hops')}".encode())
+        groups: list[tuple[Records, tuple[str, ...]]] = []
+        groups += [(self.by_port(name), fields) for name, fields in _PORT_FIELDS.items()]
+        groups += [(self.by_port_vl(name), fields) for name, fields in _PV_FIELDS.items()]
+        groups += [
+            (self.requesters, _REQUESTER_FIELDS),
+            (self.responders, _RESPONDER_FIELDS),
+            (self.ranks, _RANK_FIELDS),
+            (self.congestion, _CC_FIELDS),
+            (self.log("latency", "latencies"), _LOG_FIELDS["latency"]),
+            (self.log("mark", "marks"), _LOG_FIELDS["mark"]),
+        ]
+        for array, fields in groups:
+            for field in fields:
+                sha.update(np.ascontiguousarray(array[field], np.int64).astype("<i8").tobytes())
+        sha.update(np.ascontiguousarray(self.by_port("xmit_wait_ps")).astype("<i8").tobytes())
+        sha.update(self.forwarding_tables.tobytes())
+        return sha.hexdigest()

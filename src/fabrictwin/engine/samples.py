@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A time series of a run at equal steps of fabric time, for pictures.
+
+The step starts small and doubles whenever the series is full, so that a run of any length has a series of between half
+and all of its places. The steps depend only on the scenario, so every sharding makes the same ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fabrictwin.engine.readout import Readout
+from fabrictwin.units import PS_PER_US
+
+MOST_SAMPLES = 256
+FEWEST_SAMPLES = 16
+MOST_BYTES = 64 << 20
+FIRST_STEP_PS = PS_PER_US
+
+
+class Samples:
+    """The series; counters count from the start of the run.
+
+    Attributes:
+        step_ps: Fabric time between two samples.
+        ports: The ports of the columns, as in the result.
+    """
+
+    def __init__(self, ports: int, flows: int) -> None:
+        width = 8 * (3 * ports + flows)
+        self._most = max(FEWEST_SAMPLES, min(MOST_SAMPLES, MOST_BYTES // max(1, width)) // 2 * 2)
+        self.step_ps = FIRST_STEP_PS
+        self.ports: list[dict[str, Any]] = []
+        self._rows: list[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def take(self, readout: Readout) -> None:
+        """Adds a sample; a full series keeps every second one and goes on with twice the step."""
+        plan = readout.plan
+        waiting = readout.by_port_vl("pv").waiting_blocks.reshape(-1, plan.vls).sum(axis=1)
+        starts = plan.first_qp[:-1]
+        delivered = np.asarray(readout.responders.bytes, np.int64)
+        self._rows.append(
+            (
+                readout.now_ps,
+                np.array(readout.by_port("port").xmit_bytes),
+                waiting * 64,
+                np.array(readout.by_port("xmit_wait_ps")),
+                np.add.reduceat(delivered, starts) if len(starts) else np.zeros(0, np.int64),
+            )
+        )
+        if len(self._rows) == self._most:
+            self._rows = self._rows[1::2]
+            self.step_ps *= 2
+
+    def _column(self, number: int) -> np.ndarray:
+        return np.stack([row[number] for row in self._rows])
+
+    @property
+    def times_ps(self) -> np.ndarray:
+        """[n] fabric time of each sample."""
+        return np.array([row[0] for row in self._rows], np.int64)
+
+    @property
+    def port_xmit_bytes(self) -> np.ndarray:
+        """[n, ports] bytes sent by each port."""
+        return self._column(1)
+
+    @property
+    def queued_bytes(self) -> np.ndarray:
+        """[n, ports] bytes that wait for each output."""
+        return self._column(2)
+
+    @property
+    def xmit_wait_ps(self) -> np.ndarray:
+        """[n, ports] time that each port has waited for credits."""
+        return self._column(3)
+
+    @property
+    def delivered_bytes(self) -> np.ndarray:
+        """[n, flows] payload delivered to each flow's receiver."""
+        return self._column(4)
