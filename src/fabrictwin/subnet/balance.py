@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrictwin.jit import kernel
-from fabrictwin.subnet.forwarding import Forwarding, forwarding_of
 from fabrictwin.subnet.graph import Array
 from fabrictwin.subnet.routes import Routes
+from fabrictwin.subnet.trees import PathTrees, path_trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +32,17 @@ class Balance:
     unused: int
 
 
-def measure_balance(routes: Routes, forwarding: Forwarding | None = None) -> Balance:
+def measure_balance(routes: Routes, trees: PathTrees | None = None) -> Balance:
     """Counts the paths of every ordered pair of HCA ports, to every LID of the receiving one.
 
     Args:
-        routes: Forwarding tables.
-        forwarding: The same tables turned round, if they are at hand.
+        routes: PathTrees tables.
+        trees: The paths of these tables, if they are at hand.
 
     Returns:
         The counts; paths that end nowhere count as far as they get.
     """
-    paths = _count_paths(forwarding or forwarding_of(routes), len(routes.graph.channels.port))
+    paths = _count_paths(trees or path_trees(routes), len(routes.graph.channels.port))
     alive = paths[routes.graph.channels.alive != 0]
     if not len(alive):
         return Balance(paths, 0, 0.0, 0.0, 0)
@@ -50,15 +50,15 @@ def measure_balance(routes: Routes, forwarding: Forwarding | None = None) -> Bal
 
 
 @kernel
-def _count_paths(forwarding: Forwarding, channels: int) -> Array:
+def _count_paths(trees: PathTrees, channels: int) -> Array:
     paths = np.zeros(channels, np.int64)
-    for target in range(len(forwarding.lid)):
-        onward = forwarding.onward[target]
-        for source in range(len(forwarding.sources)):
-            weight = forwarding.sources[source]
+    for target in range(len(trees.lid)):
+        onward = trees.onward[target]
+        for source in range(len(trees.sources)):
+            weight = trees.sources[source]
             switch, steps = source, 0
             while weight > 0 and onward[switch] >= 0 and steps < len(onward):
                 paths[onward[switch]] += weight
-                switch = forwarding.peer[onward[switch]]
+                switch = trees.peer[onward[switch]]
                 steps += 1
     return paths

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of, start_search
-from fabrictwin.subnet.forwarding import Forwarding, forwarding_of, lanes_of
 from fabrictwin.subnet.routes import Routes
+from fabrictwin.subnet.trees import PathTrees, lanes_of, path_trees
 
 DROP_VL = 15
 """SL2VL entry that drops the packet (models.md section 1.5)."""
@@ -47,20 +47,20 @@ class CreditLoops:
 
 
 def check_credit_loops(
-    routes: Routes, forwarding: Forwarding | None = None, sl2vl: Sequence[int] | None = None
+    routes: Routes, trees: PathTrees | None = None, sl2vl: Sequence[int] | None = None
 ) -> CreditLoops:
     """Looks for a credit loop.
 
     Args:
-        routes: Forwarding tables and service levels.
-        forwarding: The same tables turned round, if they are at hand.
+        routes: PathTrees tables and service levels.
+        trees: The paths of these tables, if they are at hand.
         sl2vl: VL by SL, 16 entries, the same in every switch; SL n on VL n if None.
 
     Returns:
         The verdict, with the first cycle found on the lowest VL that has one.
     """
-    forwarding = forwarding or forwarding_of(routes)
-    lanes = lanes_of(routes, forwarding)
+    trees = trees or path_trees(routes)
+    lanes = lanes_of(routes, trees)
     if sl2vl is not None:
         lanes = np.array(sl2vl, np.uint8)[lanes]
     vls = tuple(vl for vl in np.unique(lanes).tolist() if vl != DROP_VL)
@@ -68,7 +68,7 @@ def check_credit_loops(
     dependencies = 0
     cycle: tuple[str, ...] = ()
     for vl in vls:
-        marked = mark_dependencies(forwarding, pairs, lanes, vl)
+        marked = mark_dependencies(trees, pairs, lanes, vl)
         dependencies += int(np.count_nonzero(marked))
         if not cycle:
             channels = find_cycle(pairs, marked, start_search(pairs))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabrictwin.jit import inline_kernel, kernel
-from fabrictwin.subnet.forwarding import Forwarding
 from fabrictwin.subnet.graph import Array, Channels
+from fabrictwin.subnet.trees import PathTrees
 
 
 class Pairs(NamedTuple):
@@ -33,11 +33,11 @@ def pairs_of(channels: Channels) -> Pairs:
 
 
 @kernel
-def mark_dependencies(forwarding: Forwarding, pairs: Pairs, lanes: Array, vl: int) -> Array:
+def mark_dependencies(trees: PathTrees, pairs: Pairs, lanes: Array, vl: int) -> Array:
     """Marks the pairs that some path between HCAs takes on a VL.
 
     Args:
-        forwarding: The paths.
+        trees: The paths.
         pairs: Numbers of the pairs.
         lanes: [targets, switches] uint8, VL of the paths by target and sending switch.
         vl: The VL to look at.
@@ -46,25 +46,23 @@ def mark_dependencies(forwarding: Forwarding, pairs: Pairs, lanes: Array, vl: in
         [pairs] uint8, 1 where a path takes both channels.
     """
     marked = np.zeros(pairs.first[-1], np.uint8)
-    seen = np.zeros(len(forwarding.sources), np.bool_)
-    for target in range(len(forwarding.lid)):
+    seen = np.zeros(len(trees.sources), np.bool_)
+    for target in range(len(trees.lid)):
         seen[:] = False
         for source in range(len(seen)):
-            if forwarding.sources[source] > 0 and lanes[target, source] == vl:
-                _mark_path(forwarding, pairs, target, source, seen, marked)
+            if trees.sources[source] > 0 and lanes[target, source] == vl:
+                _mark_path(trees, pairs, target, source, seen, marked)
     return marked
 
 
 @inline_kernel
-def _mark_path(
-    forwarding: Forwarding, pairs: Pairs, target: int, source: int, seen: Array, marked: Array
-) -> None:
+def _mark_path(trees: PathTrees, pairs: Pairs, target: int, source: int, seen: Array, marked: Array) -> None:
     """Marks one path up to the switch from where another one has marked it already."""
-    onward = forwarding.onward[target]
+    onward = trees.onward[target]
     switch, channel = source, onward[source]
     while channel >= 0 and not seen[switch]:
         seen[switch] = True
-        switch = forwarding.peer[channel]
+        switch = trees.peer[channel]
         following = onward[switch]
         if following >= 0:
             marked[pairs.first[channel] + following - pairs.begin[channel]] = 1

@@ -15,15 +15,15 @@ import numpy as np
 
 from fabrictwin.jit import inline_kernel, kernel
 from fabrictwin.subnet.dependencies import Pairs, drop_broken, find_cycle, pairs_of, start_search
-from fabrictwin.subnet.forwarding import Forwarding
 from fabrictwin.subnet.graph import Array, Channels
+from fabrictwin.subnet.trees import PathTrees
 
 
-def layer_paths(forwarding: Forwarding, channels: Channels, lanes: Array) -> list[Array]:
+def layer_paths(trees: PathTrees, channels: Channels, lanes: Array) -> list[Array]:
     """Moves paths to higher VLs until no VL has a cycle.
 
     Args:
-        forwarding: The paths.
+        trees: The paths.
         channels: The channels.
         lanes: [targets, switches] uint8, the lowest VL that each path may be on; changed in place.
 
@@ -35,13 +35,13 @@ def layer_paths(forwarding: Forwarding, channels: Channels, lanes: Array) -> lis
     top = int(lanes.max(initial=0))
     while len(weights) <= top:
         vl = len(weights)
-        weights.append(count_dependencies(forwarding, pairs, lanes, vl))
-        if _clear_vl(forwarding, channels, lanes, vl, weights[vl]):
+        weights.append(count_dependencies(trees, pairs, lanes, vl))
+        if _clear_vl(trees, channels, lanes, vl, weights[vl]):
             top = max(top, vl + 1)
     return weights
 
 
-def _clear_vl(forwarding: Forwarding, channels: Channels, lanes: Array, vl: int, weight: Array) -> bool:
+def _clear_vl(trees: PathTrees, channels: Channels, lanes: Array, vl: int, weight: Array) -> bool:
     """Moves paths off a VL until it has no cycle; whether any moved."""
     pairs = pairs_of(channels)
     search = start_search(pairs)
@@ -50,9 +50,9 @@ def _clear_vl(forwarding: Forwarding, channels: Channels, lanes: Array, vl: int,
         first, second = _weakest(pairs, weight, cycle)
         through = int(channels.source[first])
         targets = np.flatnonzero(
-            (forwarding.onward[:, through] == first) & (forwarding.onward[:, channels.peer[first]] == second)
+            (trees.onward[:, through] == first) & (trees.onward[:, channels.peer[first]] == second)
         )
-        _move_paths(forwarding, pairs, lanes, (vl, through), targets, weight)
+        _move_paths(trees, pairs, lanes, (vl, through), targets, weight)
         drop_broken(pairs, weight, search)
         moved = True
     return moved
@@ -67,24 +67,22 @@ def _weakest(pairs: Pairs, weight: Array, cycle: Array) -> tuple[int, int]:
 
 
 @kernel
-def count_dependencies(forwarding: Forwarding, pairs: Pairs, lanes: Array, vl: int) -> Array:
+def count_dependencies(trees: PathTrees, pairs: Pairs, lanes: Array, vl: int) -> Array:
     """[pairs] int32: paths of a VL that take both channels."""
     weight = np.zeros(pairs.first[-1], np.int32)
-    for target in range(len(forwarding.lid)):
-        onward = forwarding.onward[target]
-        for source in range(len(forwarding.sources)):
-            if forwarding.sources[source] > 0 and lanes[target, source] == vl:
-                _add_path(forwarding, pairs, onward, source, weight, 1)
+    for target in range(len(trees.lid)):
+        onward = trees.onward[target]
+        for source in range(len(trees.sources)):
+            if trees.sources[source] > 0 and lanes[target, source] == vl:
+                _add_path(trees, pairs, onward, source, weight, 1)
     return weight
 
 
 @inline_kernel
-def _add_path(
-    forwarding: Forwarding, pairs: Pairs, onward: Array, source: int, weight: Array, change: int
-) -> None:
+def _add_path(trees: PathTrees, pairs: Pairs, onward: Array, source: int, weight: Array, change: int) -> None:
     channel = onward[source]
     while channel >= 0:
-        following = onward[forwarding.peer[channel]]
+        following = onward[trees.peer[channel]]
         if following >= 0:
             weight[pairs.first[channel] + following - pairs.begin[channel]] += change
         channel = following
@@ -92,18 +90,18 @@ def _add_path(
 
 @kernel
 def _move_paths(
-    forwarding: Forwarding, pairs: Pairs, lanes: Array, place: tuple[int, int], targets: Array, weight: Array
+    trees: PathTrees, pairs: Pairs, lanes: Array, place: tuple[int, int], targets: Array, weight: Array
 ) -> None:
     """Moves the paths to some targets that pass a switch from one VL to the next."""
     vl, through = place
     for target in targets:
-        onward = forwarding.onward[target]
-        for source in range(len(forwarding.sources)):
-            if forwarding.sources[source] == 0 or lanes[target, source] != vl:
+        onward = trees.onward[target]
+        for source in range(len(trees.sources)):
+            if trees.sources[source] == 0 or lanes[target, source] != vl:
                 continue
             switch = source
             while switch != through and onward[switch] >= 0:
-                switch = forwarding.peer[onward[switch]]
+                switch = trees.peer[onward[switch]]
             if switch == through:
-                _add_path(forwarding, pairs, onward, source, weight, -1)
+                _add_path(trees, pairs, onward, source, weight, -1)
                 lanes[target, source] = vl + 1

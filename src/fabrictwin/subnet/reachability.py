@@ -9,9 +9,9 @@ from enum import StrEnum
 import numpy as np
 
 from fabrictwin.jit import inline_kernel, kernel
-from fabrictwin.subnet.forwarding import DELIVERED, Forwarding, forwarding_of
 from fabrictwin.subnet.graph import Array
 from fabrictwin.subnet.routes import Routes
+from fabrictwin.subnet.trees import DELIVERED, PathTrees, path_trees
 
 EXAMPLES = 10
 """Failing pairs that a report names; the rest are counted."""
@@ -62,46 +62,46 @@ class Reachability:
     examples: tuple[UnreachablePair, ...]
 
 
-def check_reachability(routes: Routes, forwarding: Forwarding | None = None) -> Reachability:
+def check_reachability(routes: Routes, trees: PathTrees | None = None) -> Reachability:
     """Walks from every switch to every LID of an HCA port.
 
     Args:
-        routes: Forwarding tables, from an engine or from elsewhere.
-        forwarding: The same tables turned round, if they are at hand.
+        routes: PathTrees tables, from an engine or from elsewhere.
+        trees: The paths of these tables, if they are at hand.
 
     Returns:
         Counts of pairs that are reached and not, and hop counts. HCA ports that are down are no sources and
         no destinations; HCAs cabled back to back need no route and are left out.
     """
-    forwarding = forwarding or forwarding_of(routes)
+    trees = trees or path_trees(routes)
     hops = np.zeros(routes.graph.switch_count + 1, np.int64)
     failed = np.zeros((EXAMPLES, 3), np.int64)
-    pairs, unreachable, lonely = _walk_all(forwarding, hops, failed)
-    examples = tuple(_describe(routes, forwarding, *row) for row in failed[: min(EXAMPLES, lonely)].tolist())
+    pairs, unreachable, lonely = _walk_all(trees, hops, failed)
+    examples = tuple(_describe(routes, trees, *row) for row in failed[: min(EXAMPLES, lonely)].tolist())
     return Reachability(pairs, unreachable, np.trim_zeros(hops, "b"), lonely, examples)
 
 
-def _describe(routes: Routes, forwarding: Forwarding, target: int, switch: int, why: int) -> UnreachablePair:
+def _describe(routes: Routes, trees: PathTrees, target: int, switch: int, why: int) -> UnreachablePair:
     graph = routes.graph
-    destination = int(forwarding.end[target])
+    destination = int(trees.end[target])
     others = np.flatnonzero((graph.end_switch == switch) & (graph.end_alive != 0))
     others = others[others != destination]
     source = graph.end_name(int(others[0])) if len(others) else graph.switch_name(switch)
     failure = Failure.LOOP if why == _LOOP else Failure.DROP
-    return UnreachablePair(source, graph.end_name(destination), int(forwarding.lid[target]), failure)
+    return UnreachablePair(source, graph.end_name(destination), int(trees.lid[target]), failure)
 
 
 @kernel
-def _walk_all(forwarding: Forwarding, hops: Array, failed: Array) -> tuple[int, int, int]:
+def _walk_all(trees: PathTrees, hops: Array, failed: Array) -> tuple[int, int, int]:
     """Fills the hop counts of pairs and the first failures; returns pairs, failing pairs, failing switch
     pairs."""
     pairs, unreachable, lonely = 0, 0, 0
-    passed = np.empty(len(forwarding.sources), np.int32)
-    for target in range(len(forwarding.lid)):
+    passed = np.empty(len(trees.sources), np.int32)
+    for target in range(len(trees.lid)):
         passed[:] = _UNKNOWN
         for switch in range(len(passed)):
-            weight = forwarding.sources[switch] - (switch == forwarding.at[target])
-            result = _walk(forwarding, target, switch, passed)
+            weight = trees.sources[switch] - (switch == trees.at[target])
+            result = _walk(trees, target, switch, passed)
             pairs += weight
             if result > 0:
                 hops[result] += weight
@@ -114,14 +114,14 @@ def _walk_all(forwarding: Forwarding, hops: Array, failed: Array) -> tuple[int, 
 
 
 @inline_kernel
-def _walk(forwarding: Forwarding, target: int, start: int, passed: Array) -> int:
+def _walk(trees: PathTrees, target: int, start: int, passed: Array) -> int:
     """Switches passed from a switch to a destination, or why it fails; remembers the answer for all on the
     way."""
-    onward = forwarding.onward[target]
+    onward = trees.onward[target]
     switch, steps = start, 0
     while passed[switch] == _UNKNOWN and onward[switch] >= 0:
         passed[switch] = _LOOP
-        switch = forwarding.peer[onward[switch]]
+        switch = trees.peer[onward[switch]]
         steps += 1
     if passed[switch] == _UNKNOWN:
         passed[switch] = 1 if onward[switch] == DELIVERED else _DROP
@@ -130,5 +130,5 @@ def _walk(forwarding: Forwarding, target: int, start: int, passed: Array) -> int
     while switch != end:
         passed[switch] = result + steps if result > 0 else result
         steps -= 1
-        switch = forwarding.peer[onward[switch]]
+        switch = trees.peer[onward[switch]]
     return int(passed[start])

@@ -102,7 +102,7 @@ class Routes:
 
 
 def empty_lft(lids: Lids) -> Array:
-    """Forwarding tables that drop everything but what a switch delivers itself."""
+    """PathTrees tables that drop everything but what a switch delivers itself."""
     graph, targets = lids.graph, lids.targets
     lft = np.full((graph.switch_count, lids.width), NO_PORT, np.uint8)
     at = np.repeat(np.arange(graph.switch_count), np.diff(targets.first))

@@ -13,11 +13,11 @@ import numpy as np
 
 from fabrictwin.errors import InputError
 from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of, start_search
-from fabrictwin.subnet.forwarding import forwarding_of, lanes_of
 from fabrictwin.subnet.layers import layer_paths
 from fabrictwin.subnet.request import RoutingRequest
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing.min_hop import route_min_hop
+from fabrictwin.subnet.trees import lanes_of, path_trees
 
 
 def route_dfsssp(request: RoutingRequest) -> Routes:
@@ -37,9 +37,9 @@ def put_on_lanes(routes: Routes) -> Routes:
     Raises:
         InputError: It takes more data VLs than there are.
     """
-    forwarding = forwarding_of(routes)
-    lanes = lanes_of(routes, forwarding)
-    weights = layer_paths(forwarding, routes.graph.channels, lanes)
+    trees = path_trees(routes)
+    lanes = lanes_of(routes, trees)
+    weights = layer_paths(trees, routes.graph.channels, lanes)
     if len(weights) > routes.request.data_vls:
         raise InputError.of(
             f"engine 'dfsssp' needs {len(weights)} data VLs here, but {routes.request.data_vls} are "
@@ -47,7 +47,7 @@ def put_on_lanes(routes: Routes) -> Routes:
             field="routing.engine",
         )
     path_sl = np.zeros(routes.lft.shape, np.uint8)
-    path_sl[:, forwarding.lid] = lanes.T
+    path_sl[:, trees.lid] = lanes.T
     return replace(routes, path_sl=path_sl, vls=len(weights), dependencies=tuple(weights))
 
 
@@ -62,11 +62,11 @@ def fits_on_lanes(plan: Routes, routes: Routes) -> bool:
         True if even with the dependencies of both no lane has a cycle.
     """
     differs = (plan.lft != routes.lft).any(axis=0)[plan.lids.targets.lid]
-    forwarding = forwarding_of(routes, differs)
-    lanes = lanes_of(routes, forwarding)
+    trees = path_trees(routes, differs)
+    lanes = lanes_of(routes, trees)
     pairs = pairs_of(routes.graph.channels)
     for vl, weight in enumerate(plan.dependencies):
-        both = mark_dependencies(forwarding, pairs, lanes, vl) | (weight != 0)
+        both = mark_dependencies(trees, pairs, lanes, vl) | (weight != 0)
         if len(find_cycle(pairs, both, start_search(pairs))):
             return False
     return True

@@ -19,7 +19,7 @@ DELIVERED = -1
 DROPPED = -2
 
 
-class Forwarding(NamedTuple):
+class PathTrees(NamedTuple):
     """The paths to every live HCA port.
 
     Attributes:
@@ -39,7 +39,7 @@ class Forwarding(NamedTuple):
     sources: Array
 
 
-def forwarding_of(routes: Routes, among: Array | None = None) -> Forwarding:
+def path_trees(routes: Routes, among: Array | None = None) -> PathTrees:
     """Follows every table entry to its channel.
 
     Args:
@@ -48,7 +48,7 @@ def forwarding_of(routes: Routes, among: Array | None = None) -> Forwarding:
         among: [targets] bool, which of the LIDs to look at; None for all.
 
     Returns:
-        The forwarding of each of these LIDs that is that of a live HCA port.
+        The trees of each of these LIDs that is that of a live HCA port.
     """
     graph, targets = routes.graph, routes.lids.targets
     every_at = np.repeat(np.arange(graph.switch_count, dtype=np.int32), np.diff(targets.first))
@@ -58,14 +58,14 @@ def forwarding_of(routes: Routes, among: Array | None = None) -> Forwarding:
     onward = _follow(graph.channels.alive, graph.channel_at, routes.lft, lid)
     arrives = routes.lft[at, lid] == targets.port[chosen]
     onward[np.arange(len(at)), at] = np.where(arrives, DELIVERED, DROPPED)
-    return Forwarding(lid, targets.end[chosen], at, onward, graph.channels.peer, graph.served)
+    return PathTrees(lid, targets.end[chosen], at, onward, graph.channels.peer, graph.served)
 
 
-def lanes_of(routes: Routes, forwarding: Forwarding) -> Array:
+def lanes_of(routes: Routes, trees: PathTrees) -> Array:
     """[targets, switches] uint8: service level of the path from each switch to each LID."""
     if routes.path_sl is None:
-        return np.zeros(forwarding.onward.shape, np.uint8)
-    return np.ascontiguousarray(routes.path_sl[:, forwarding.lid].T)
+        return np.zeros(trees.onward.shape, np.uint8)
+    return np.ascontiguousarray(routes.path_sl[:, trees.lid].T)
 
 
 @kernel
