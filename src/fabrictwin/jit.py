@@ -49,11 +49,3 @@ def kernel(function: F) -> F:
     compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     return compiled
 
-
-def inline_kernel(function: F) -> F:
-    """Like :func:`kernel`, for a small step inside another kernel.
-
-    The compiler must inline it: passing the engine's state by value costs more than the step itself.
-    """
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
-    return compiled

@@ -28,32 +28,32 @@ from fabrictwin.engine.pools import give_cell, take_cell
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 FCP_UPDATE, FCP_RESYNC, FCP_LOST, FCP_INIT = 0, 1, 2, 3
 """Kinds of ``FCP_OUT`` records."""
 
 
-@inline_kernel
+@kernel
 def wire_time(length_bytes: int, fs_per_byte: int) -> int:
     """Picoseconds that so many bytes take on a link, rounded up."""
     return (length_bytes * fs_per_byte + 999) // 1000
 
 
-@inline_kernel
+@kernel
 def fits_credits(fccl: int, fctbs: int, blocks: int) -> bool:
     """The send rule: ((FCCL - (FCTBS + n)) mod 4096) <= 2048."""
     return (fccl - fctbs - blocks) & SEQUENCE_MASK <= CREDIT_WINDOW
 
 
-@inline_kernel
+@kernel
 def fcp_flight(s: State, p: int) -> int:
     """Picoseconds from an FCP's start on a port to its use at the other end."""
     port = s.port[p]
     return wire_time(FCP_BYTES, port.fs_per_byte) + port.delay_ps
 
 
-@inline_kernel
+@kernel
 def schedule_credit(s: State, p: int, index: int, time_ps: int) -> None:
     """Looks for credits of a PV at a time, unless it is going to look earlier anyway."""
     pv = s.pv[index]
@@ -62,7 +62,7 @@ def schedule_credit(s: State, p: int, index: int, time_ps: int) -> None:
         push_event(s, time_ps, s.port[p].node, EventKind.CREDIT, index, p)
 
 
-@inline_kernel
+@kernel
 def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
     """Blocks of an input buffer become free: an FCP is due then."""
     port = s.port[p]
@@ -112,7 +112,7 @@ def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
         s.cell[before].next = cell
 
 
-@inline_kernel
+@kernel
 def _fcp_start(s: State, p: int, index: int) -> int:
     """When the next FCP of a PV could start, as far as is known."""
     pv = s.pv_input[index]
@@ -121,7 +121,7 @@ def _fcp_start(s: State, p: int, index: int) -> int:
     return max(start_ps, pv.last_fcp_ps + s.node[port.node].fcp_gap_ps)
 
 
-@inline_kernel
+@kernel
 def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     """Sends one FCP with all that is due on a VL."""
     port = s.port[p]
@@ -154,7 +154,7 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
         _resynchronise(s, p, vl, arrival_ps)
 
 
-@inline_kernel
+@kernel
 def append_fcp(s: State, index: int, arrival_ps: int, fccl: int) -> None:
     """An FCP is on its way to the sender's side of a PV."""
     pv = s.pv[index]
@@ -166,7 +166,7 @@ def append_fcp(s: State, index: int, arrival_ps: int, fccl: int) -> None:
     pv.fcp_tail = cell
 
 
-@inline_kernel
+@kernel
 def send_out(s: State, arrival_ps: int, index: int, value: int, kind: int) -> None:
     """Hands an FCP to the bus."""
     g = s.g[0]
@@ -224,13 +224,13 @@ def _resynchronise(s: State, p: int, vl: int, arrival_ps: int) -> None:
     s.pv_input[index].eager = 0
 
 
-@inline_kernel
+@kernel
 def refresh_time(s: State, p: int) -> int:
     """65 536 symbol times of a port."""
     return wire_time(REFRESH_BYTE_TIMES, s.port[p].fs_per_byte)
 
 
-@inline_kernel
+@kernel
 def send_fcps(s: State, p: int, until_ps: int) -> None:
     """Sends every FCP of a port that starts up to a time (which is not in the future)."""
     port = s.port[p]
@@ -257,7 +257,7 @@ def send_fcps(s: State, p: int, until_ps: int) -> None:
         port.due_ps = NEVER
 
 
-@inline_kernel
+@kernel
 def survives(s: State, p: int, arrival_ps: int) -> bool:
     """Whether an FCP that arrives at a port was not on the wire while the link was down."""
     came_up_ps = s.input[p].up_at_ps
@@ -268,7 +268,7 @@ def survives(s: State, p: int, arrival_ps: int) -> bool:
     )
 
 
-@inline_kernel
+@kernel
 def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
     """Takes the FCPs that have arrived at a sender."""
     pv = s.pv[index]
@@ -282,7 +282,7 @@ def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
         give_cell(s, cell)
 
 
-@inline_kernel
+@kernel
 def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
     """Whether a packet of so many blocks may leave now; looks at the other end only if need be."""
     pv = s.pv[index]
@@ -297,7 +297,7 @@ def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
     return fits_credits(pv.fccl, pv.fctbs, blocks)
 
 
-@inline_kernel
+@kernel
 def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
     """A lower bound of when the next FCP for a PV arrives; NEVER: the other end will say (``wanted``)."""
     pv = s.pv[index]
@@ -314,7 +314,7 @@ def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
     return max(_fcp_start(s, peer, peer_index) + fcp_flight(s, peer), now_ps + 1)
 
 
-@inline_kernel
+@kernel
 def block_sender(s: State, p: int, index: int, now_ps: int, from_ps: int) -> None:
     """The candidate of a PV waits for credits from a time on."""
     pv = s.pv[index]
@@ -326,7 +326,7 @@ def block_sender(s: State, p: int, index: int, now_ps: int, from_ps: int) -> Non
         schedule_credit(s, p, index, at_ps)
 
 
-@inline_kernel
+@kernel
 def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
     """The candidate of a PV has its credits."""
     pv = s.pv[index]

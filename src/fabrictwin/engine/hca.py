@@ -27,12 +27,12 @@ from fabrictwin.engine.transport import (
     on_data,
     on_response,
 )
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 AT_LINE_RATE = -1
 
 
-@inline_kernel
+@kernel
 def _after_packet(s: State, qp: int, start_ps: int, ser_ps: int) -> None:
     """Where a queue pair stands after its packet: in the ring again, paced, or idle."""
     requester = s.requester[qp]
@@ -50,7 +50,7 @@ def _after_packet(s: State, qp: int, start_ps: int, ser_ps: int) -> None:
         join_ring(s, qp)
 
 
-@inline_kernel
+@kernel
 def _take_data(s: State, p: int, index: int, now_ps: int) -> int:
     pv = s.pv[index]
     qp = np.int64(pv.ring_head)
@@ -69,7 +69,7 @@ def _take_data(s: State, p: int, index: int, now_ps: int) -> int:
     return packet_index
 
 
-@inline_kernel
+@kernel
 def take_from_hca(s: State, p: int, vl: int, now_ps: int) -> int:
     """Removes the candidate of a VL: a response, else the next packet of the queue pair whose turn it is."""
     index = p * s.par[0].vls + vl
@@ -138,7 +138,7 @@ def set_drain_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
     _drain_next(s, p, now_ps)
 
 
-@inline_kernel
+@kernel
 def on_arrive_hca(s: State, packet_index: int, now_ps: int) -> int:
     """ARRIVE at an HCA; returns the port to serve."""
     if not receive_packet(s, packet_index, now_ps):

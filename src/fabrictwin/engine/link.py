@@ -17,16 +17,16 @@ from fabrictwin.engine.pools import give_packet
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 
-@inline_kernel
+@kernel
 def blocks_of(wire: int, block_shift: int) -> int:
     """Credit blocks that a packet takes in a buffer whose block is a power of two."""
     return (wire + (1 << block_shift) - 1) >> block_shift
 
 
-@inline_kernel
+@kernel
 def release_input(s: State, index: int, time_ps: int) -> None:
     """The buffer that a packet stands in is free from a time on."""
     packet = s.packet[index]
@@ -36,7 +36,7 @@ def release_input(s: State, index: int, time_ps: int) -> None:
         free_blocks(s, packet.port, packet.vl, time_ps, packet.blocks)
 
 
-@inline_kernel
+@kernel
 def discard_packet(s: State, index: int, time_ps: int) -> None:
     """Drops a packet that stands in a switch."""
     release_input(s, index, time_ps)
@@ -103,7 +103,7 @@ def _copy_out(s: State, index: int) -> None:
     give_packet(s, index)
 
 
-@inline_kernel
+@kernel
 def schedule_arrival(s: State, index: int, node_index: int) -> None:
     """ARRIVE for a packet on its way to ``packet.port``, a port of a node. An HCA waits for the last byte."""
     packet = s.packet[index]
@@ -115,7 +115,7 @@ def schedule_arrival(s: State, index: int, node_index: int) -> None:
     push_event(s, at_ps, node_index, EventKind.ARRIVE, q, index)
 
 
-@inline_kernel
+@kernel
 def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     """Starts a chosen packet on a port; FCPs that go first have been sent."""
     port = s.port[p]
@@ -155,7 +155,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
         schedule_arrival(s, index, port.peer_node)
 
 
-@inline_kernel
+@kernel
 def serve_later(s: State, p: int, time_ps: int) -> None:
     """Makes sure that the port chooses a packet at a time, or earlier."""
     port = s.port[p]
@@ -164,7 +164,7 @@ def serve_later(s: State, p: int, time_ps: int) -> None:
         push_event(s, time_ps, port.node, EventKind.PORT_FREE, p, p)
 
 
-@inline_kernel
+@kernel
 def tail_in(s: State, index: int) -> int:
     """When the last byte of a packet has come in."""
     return s.packet[index].head_in_ps + s.packet[index].ser_ps
@@ -180,7 +180,7 @@ def _count_hits(s: State, index: int) -> None:
     packet.hits = 0
 
 
-@inline_kernel
+@kernel
 def receive_packet(s: State, index: int, now_ps: int) -> bool:
     """Counts a packet that arrives at a port; False: it is lost and gone."""
     packet = s.packet[index]

@@ -32,7 +32,7 @@ from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
 from fabrictwin.engine.switch import NOBODY, on_arrive_switch, on_hoq_timer, on_stored, peek_candidate, peek_output
 from fabrictwin.engine.transport import on_ack_timer, on_paced, on_posted, on_rnr_timer
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 RESERVE = 4096
 """Records that every pool and log must have left before an event is handled."""
@@ -44,7 +44,7 @@ _KIND_MASK = 31
 _ARGUMENT_MASK = (1 << 31) - 1
 
 
-@inline_kernel
+@kernel
 def _must_grow(s: State) -> bool:
     g = s.g[0]
     left = min(min(g.events_left, g.packets_left), min(g.cells_left, g.messages_left))
@@ -92,7 +92,7 @@ def _handle_seldom(s: State, kind: int, argument: int, data: int, now_ps: int) -
     return NOBODY
 
 
-@inline_kernel
+@kernel
 def _look_ahead(s: State, at: int) -> None:
     """Fetches what events a few places ahead will need: first the packet and its port, then its output."""
     count = s.g[0].sorted_count

@@ -28,10 +28,10 @@ from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, pop_fifo, take_from_queues
 from fabrictwin.engine.transport import next_wire
 from fabrictwin.engine.vl_arbitration import charge_vl, choose_vl
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 
-@inline_kernel
+@kernel
 def _candidate_wire(s: State, p: int, index: int) -> int:
     """Wire bytes of the candidate of a PV, which has one."""
     pv = s.pv[index]
@@ -43,7 +43,7 @@ def _candidate_wire(s: State, p: int, index: int) -> int:
     return np.int64(s.packet[s.voq[pv.ring_head].head].wire)
 
 
-@inline_kernel
+@kernel
 def _is_ready(s: State, p: int, vl: int, now_ps: int) -> bool:
     """Whether the candidate of a VL may leave now; if not, it waits for credits."""
     index = p * s.par[0].vls + vl
@@ -69,7 +69,7 @@ def _arbitrate(s: State, p: int, now_ps: int) -> tuple[int, bool]:
     return choose_vl(s, p, eligible)
 
 
-@inline_kernel
+@kernel
 def _plan_next(s: State, p: int, now_ps: int) -> None:
     """After a packet: PORT_FREE, or the arrival of credits if the only candidate must wait for that."""
     port = s.port[p]
@@ -96,7 +96,7 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
     serve_later(s, p, port.tx_free_ps)
 
 
-@inline_kernel
+@kernel
 def serve_port(s: State, p: int, now_ps: int) -> None:
     """Chooses and starts a packet if the port's transmitter is free, or sees to it that this happens when it is."""
     port = s.port[p]
@@ -134,7 +134,7 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     _plan_next(s, p, now_ps)
 
 
-@inline_kernel
+@kernel
 def on_port_free(s: State, p: int, now_ps: int) -> int:
     """PORT_FREE: returns the port to serve, or nobody if the event is stale."""
     port = s.port[p]
@@ -144,7 +144,7 @@ def on_port_free(s: State, p: int, now_ps: int) -> int:
     return p
 
 
-@inline_kernel
+@kernel
 def on_credit(s: State, index: int, p: int, now_ps: int) -> int:
     """CREDIT: returns the port to serve, or nobody if the event is stale."""
     pv = s.pv[index]

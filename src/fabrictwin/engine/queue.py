@@ -12,7 +12,7 @@ import numpy as np
 from fabrictwin.engine.codes import TIMERS
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 GROUP_BUCKETS = 16
 """Buckets that are brought to hand together, so that what their events need can be fetched ahead."""
@@ -30,20 +30,20 @@ def _bit_positions() -> np.ndarray:
 _BIT_POSITIONS = _bit_positions()
 
 
-@inline_kernel
+@kernel
 def lowest_bit(word: np.uint64) -> int:
     """Position of the lowest set bit of a word that is not zero."""
     isolated = word & (~word + np.uint64(1))
     return np.int64(_BIT_POSITIONS[np.int64((isolated * _DE_BRUIJN) >> np.uint64(58))])
 
 
-@inline_kernel
+@kernel
 def make_key(node: int, kind: int, argument: int) -> int:
     """The order of events of one time: node, then kind, then argument (below 2**31)."""
     return (node << 36) | (kind << 31) | argument
 
 
-@inline_kernel
+@kernel
 def _comes_before(a_time: int, a_key: int, a_data: int, b) -> bool:  # type: ignore[no-untyped-def]
     if a_time != b.time_ps:
         return a_time < b.time_ps
@@ -52,7 +52,7 @@ def _comes_before(a_time: int, a_key: int, a_data: int, b) -> bool:  # type: ign
     return a_data < b.data
 
 
-@inline_kernel
+@kernel
 def _insert_sorted(s: State, time_ps: int, key: int, data: int) -> None:
     """Puts an event among those at hand, behind everything already handled."""
     g = s.g[0]
@@ -120,7 +120,7 @@ def _push_aside(s: State, time_ps: int, key: int, data: int) -> None:
         _heap_push(s, time_ps, key, data)
 
 
-@inline_kernel
+@kernel
 def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data: int) -> None:
     """Schedules an event; its time is not before the event at hand."""
     g = s.g[0]
@@ -146,7 +146,7 @@ def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data
         _push_aside(s, time_ps, key, data)
 
 
-@inline_kernel
+@kernel
 def _next_occupied(s: State, bucket: int, limit: int) -> int:
     """The first bucket from a number on that holds events, or ``limit`` if none is before it."""
     mask = s.par[0].buckets - 1
@@ -159,7 +159,7 @@ def _next_occupied(s: State, bucket: int, limit: int) -> int:
     return limit
 
 
-@inline_kernel
+@kernel
 def _load_bucket(s: State, bucket: int) -> None:
     """Moves the events of a bucket behind those at hand, all of which are earlier."""
     g = s.g[0]
@@ -178,7 +178,7 @@ def _load_bucket(s: State, bucket: int) -> None:
         index = following
 
 
-@inline_kernel
+@kernel
 def _prefetch_group(s: State, bucket: int) -> None:
     """Hints that the events of a group of buckets are wanted soon."""
     mask = s.par[0].buckets - 1
@@ -197,7 +197,7 @@ def _load_from_heap(s: State, last: int) -> None:
         _heap_drop_top(s)
 
 
-@inline_kernel
+@kernel
 def advance_group(s: State, horizon_ps: int) -> bool:
     """Brings the next group of buckets that holds events before the horizon to hand; False: there is none."""
     g = s.g[0]

@@ -20,13 +20,13 @@ from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 NOBODY = -1
 """No port has to be served."""
 
 
-@inline_kernel
+@kernel
 def push_fifo(s: State, index: int, packet_index: int) -> None:
     """Appends a packet to the FIFO of a PV (responses of an HCA, VL15)."""
     pv = s.pv_more[index]
@@ -38,7 +38,7 @@ def push_fifo(s: State, index: int, packet_index: int) -> None:
     pv.fifo_tail = packet_index
 
 
-@inline_kernel
+@kernel
 def pop_fifo(s: State, index: int) -> int:
     """Takes the first packet of the FIFO of a PV, which has one."""
     pv = s.pv_more[index]
@@ -49,7 +49,7 @@ def pop_fifo(s: State, index: int) -> int:
     return first
 
 
-@inline_kernel
+@kernel
 def _ring_append(s: State, index: int, voq: int) -> None:
     pv = s.pv[index]
     s.voq[voq].next = -1
@@ -60,7 +60,7 @@ def _ring_append(s: State, index: int, voq: int) -> None:
     pv.ring_tail = voq
 
 
-@inline_kernel
+@kernel
 def _ring_turn(s: State, index: int) -> None:
     """The front goes to the end."""
     pv = s.pv[index]
@@ -90,14 +90,14 @@ def arm_hoq(s: State, p: int, index: int) -> None:
     push_event(s, pv.head_since_ps + life_ps, s.port[p].node, EventKind.HOQ_TIMER, index, p)
 
 
-@inline_kernel
+@kernel
 def hoq_life(s: State, p: int) -> int:
     """Head-of-queue lifetime of a switch port."""
     node = s.node[s.port[p].node]
     return node.leaf_hoq_ps if s.port[p].peer_is_hca else node.hoq_ps
 
 
-@inline_kernel
+@kernel
 def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> None:
     port = s.port[out]
     packet = s.packet[packet_index]
@@ -122,7 +122,7 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
         s.voq[voq].tail = packet_index
 
 
-@inline_kernel
+@kernel
 def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
     """Removes the candidate of an output's VL, marks it if congested, and turns the ring."""
     port = s.port[p]
@@ -180,7 +180,7 @@ def _offer_vl15(s: State, packet_index: int, out: int) -> int:
     return out
 
 
-@inline_kernel
+@kernel
 def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
     """A packet is ready for its output; returns the port to serve."""
     packet = s.packet[packet_index]
@@ -196,7 +196,7 @@ def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
     return out
 
 
-@inline_kernel
+@kernel
 def find_output(s: State, packet_index: int) -> int:
     """Port that the forwarding table names for a packet, -1: none."""
     packet = s.packet[packet_index]
@@ -210,7 +210,7 @@ def find_output(s: State, packet_index: int) -> int:
     return out
 
 
-@inline_kernel
+@kernel
 def peek_output(s: State, packet_index: int, p: int) -> int:
     """Port that a packet on its way to a switch's port will want, -1: none; also fetches its queue."""
     node = s.node[s.input[p].node]
@@ -225,7 +225,7 @@ def peek_output(s: State, packet_index: int, p: int) -> int:
     return out
 
 
-@inline_kernel
+@kernel
 def peek_candidate(s: State, p: int) -> None:
     """Fetches the packet at the front of an output's first VL."""
     front = s.pv[p * s.par[0].vls].ring_head
@@ -235,7 +235,7 @@ def peek_candidate(s: State, p: int) -> None:
             prefetch(s.packet, packet_index)
 
 
-@inline_kernel
+@kernel
 def on_arrive_switch(s: State, packet_index: int, now_ps: int) -> int:
     """ARRIVE at a switch; returns the port to serve."""
     if not receive_packet(s, packet_index, now_ps):

@@ -27,13 +27,13 @@ from fabrictwin.engine.pools import give_message, take_message, take_packet, wri
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, push_fifo
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 INFINITE_RNR = 7
 MAX_OUTSTANDING = (1 << 23) - 1
 
 
-@inline_kernel
+@kernel
 def join_ring(s: State, qp: int) -> None:
     """A queue pair stands at the end of the ring of its port and VL."""
     requester = s.requester[qp]
@@ -50,7 +50,7 @@ def join_ring(s: State, qp: int) -> None:
     pv.ring_count += 1
 
 
-@inline_kernel
+@kernel
 def can_send(s: State, qp: int) -> bool:
     """Whether a requester has something that it may send."""
     requester = s.requester[qp]
@@ -79,7 +79,7 @@ def leave_ring(s: State, qp: int) -> None:
     requester.state = QpState.IDLE
 
 
-@inline_kernel
+@kernel
 def build_data(s: State, qp: int) -> int:
     """The next packet of a requester; its message goes on."""
     requester = s.requester[qp]
@@ -110,13 +110,13 @@ def build_data(s: State, qp: int) -> int:
     return index
 
 
-@inline_kernel
+@kernel
 def data_wire(payload: int) -> int:
     """Wire bytes of a data packet: padded payload and headers."""
     return ((payload + 3) & ~3) + 26
 
 
-@inline_kernel
+@kernel
 def next_wire(s: State, qp: int) -> int:
     """Wire bytes of the packet that a requester would send."""
     requester = s.requester[qp]
@@ -132,7 +132,7 @@ def _wake_sender_rank(s: State, flow: int, now_ps: int) -> None:
     push_event(s, now_ps, s.rank[rank].node, EventKind.RANK, rank, rank)
 
 
-@inline_kernel
+@kernel
 def advance_requester(s: State, qp: int, start_ps: int, now_ps: int) -> None:
     """A packet of a requester has been chosen: sequence number, message, acknowledgement timer."""
     requester = s.requester[qp]
@@ -156,7 +156,7 @@ def advance_requester(s: State, qp: int, start_ps: int, now_ps: int) -> None:
         _start_timer(s, qp, start_ps)
 
 
-@inline_kernel
+@kernel
 def _start_timer(s: State, qp: int, from_ps: int) -> None:
     requester = s.requester[qp]
     node = s.port[requester.port].node
@@ -166,7 +166,7 @@ def _start_timer(s: State, qp: int, from_ps: int) -> None:
         push_event(s, requester.deadline_ps, node, EventKind.ACK_TIMER, qp, qp)
 
 
-@inline_kernel
+@kernel
 def _finish_oldest(s: State, qp: int) -> None:
     """The oldest message is acknowledged (or, a datagram, sent)."""
     requester = s.requester[qp]
@@ -193,7 +193,7 @@ def _send_datagrams(s: State, qp: int, now_ps: int) -> int:
     return np.int64(requester.port)
 
 
-@inline_kernel
+@kernel
 def wake_requester(s: State, qp: int, now_ps: int) -> int:
     """Lets an idle requester send again if it can; returns the port to serve."""
     requester = s.requester[qp]
@@ -263,7 +263,7 @@ def on_paced(s: State, qp: int, now_ps: int) -> int:
     return wake_requester(s, qp, now_ps)
 
 
-@inline_kernel
+@kernel
 def _acknowledge(s: State, qp: int, up_to_psn: int, now_ps: int) -> None:
     """All PSNs below a number are acknowledged."""
     requester = s.requester[qp]
@@ -396,7 +396,7 @@ def _on_rnr_nak(s: State, qp: int, now_ps: int) -> None:
     push_event(s, now_ps + s.hca[node].rnr_timer_ps, node, EventKind.RNR_TIMER, qp, qp)
 
 
-@inline_kernel
+@kernel
 def on_response(s: State, packet_index: int, now_ps: int) -> int:
     """A response at the requester's HCA; returns the port to serve."""
     packet = s.packet[packet_index]
@@ -426,7 +426,7 @@ def _on_nak(s: State, qp: int, psn: int, kind: int, now_ps: int) -> int:
     return _retry(s, qp, now_ps)
 
 
-@inline_kernel
+@kernel
 def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     """Queues a response; returns the port to serve."""
     responder = s.responder[qp]
@@ -462,7 +462,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     return np.int64(responder.port)
 
 
-@inline_kernel
+@kernel
 def _deliver(s: State, packet_index: int, now_ps: int) -> None:
     """An accepted packet's payload, and its message if it is the last."""
     packet = s.packet[packet_index]
@@ -484,7 +484,7 @@ def _deliver(s: State, packet_index: int, now_ps: int) -> None:
             push_event(s, at_ps, node, EventKind.RECEIVED, qp, qp)
 
 
-@inline_kernel
+@kernel
 def on_data(s: State, packet_index: int, now_ps: int) -> int:
     """A data packet at the responder; returns the port to serve."""
     packet = s.packet[packet_index]

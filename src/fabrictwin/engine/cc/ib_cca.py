@@ -14,7 +14,7 @@ from __future__ import annotations
 from fabrictwin.engine.codes import EventKind, Flag, PacketKind
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import kernel
 
 CCTI_TIMER_UNIT_PS = 1_024_000
 """The CCTI timer counts in 1.024 us."""
@@ -75,14 +75,14 @@ def on_cc_timer(s: State, entity: int, now_ps: int) -> None:
         push_event(s, now_ps + par.ccti_timer_ps, cc.node, EventKind.CC_TIMER, entity, entity)
 
 
-@inline_kernel
+@kernel
 def _apply_later(s: State, entity: int, now_ps: int) -> None:
     cc = s.cc[entity]
     half_ps = s.par[0].reaction_ps - s.par[0].reaction_ps // 2
     push_event(s, now_ps + half_ps, cc.node, EventKind.CC_APPLY, entity, cc.ccti)
 
 
-@inline_kernel
+@kernel
 def injection_delay(s: State, entity: int, ser_ps: int) -> int:
     """Injection-rate delay after a packet of a wire time: (t >> shift) * multiplier."""
     ccti = s.cc[entity].applied
