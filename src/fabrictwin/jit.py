@@ -49,3 +49,12 @@ def kernel(function: F) -> F:
     compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     return compiled
 
+
+
+def inline_kernel(function: F) -> F:
+    """Like :func:`kernel`, for a small step that takes tuples of arrays.
+
+    The compiler must inline it: passing such a tuple by value costs more than the step itself.
+    """
+    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
+    return compiled
