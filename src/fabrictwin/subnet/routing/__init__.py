@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fabrictwin.errors import InputError, nearest
 from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.routing_names import RoutingSpec
 from fabrictwin.subnet.graph import build_graph
 from fabrictwin.subnet.lids import assign_lids
 from fabrictwin.subnet.request import DEFAULT_DATA_VLS, RoutingRequest
@@ -48,23 +49,18 @@ ROUTING_ENGINES = {
 }
 """Every routing engine, by name."""
 
+DEFAULT_ROUTING = RoutingSpec()
+
 
 def route_fabric(
-    fabric: Fabric,
-    engine: str,
-    *,
-    lmc: int = 0,
-    data_vls: int = DEFAULT_DATA_VLS,
-    tables: Mapping[str, Mapping[str, int]] | None = None,
+    fabric: Fabric, routing: RoutingSpec = DEFAULT_ROUTING, data_vls: int = DEFAULT_DATA_VLS
 ) -> Routes:
     """LIDs and forwarding tables of a fabric, all links up.
 
     Args:
         fabric: A valid InfiniBand fabric.
-        engine: Row of :data:`ROUTING_ENGINES`.
-        lmc: LID mask control.
+        routing: Engine and its options.
         data_vls: Data VLs that paths may use.
-        tables: Output port by switch name and destination name, for ``explicit``.
 
     Returns:
         The routes.
@@ -72,10 +68,13 @@ def route_fabric(
     Raises:
         InputError: There is no such engine, or the engine cannot do what is asked.
     """
-    if engine not in ROUTING_ENGINES:
+    engine = ROUTING_ENGINES.get(routing.engine)
+    if engine is None:
         raise InputError.of(
-            f"no such routing engine {engine!r}{nearest(engine, ROUTING_ENGINES)}", field="routing.engine"
+            f"no such routing engine {routing.engine!r}{nearest(routing.engine, ROUTING_ENGINES)}",
+            field="routing.engine",
         )
     graph = build_graph(fabric)
-    lids = assign_lids(graph, lmc)
-    return ROUTING_ENGINES[engine].route(RoutingRequest(graph, lids, data_vls, tables=tables or {}))
+    roots = tuple(graph.switch_of[node] for node in routing.roots)
+    lids = assign_lids(graph, routing.lmc)
+    return engine.route(RoutingRequest(graph, lids, data_vls, roots, routing.tables))
