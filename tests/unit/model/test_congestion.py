@@ -36,8 +36,13 @@ def test_congestion_control_none_may_keep_parameters_for_a_comparison() -> None:
     assert _scenario("algorithm: none, threshold: 3").congestion_control == CongestionControl()
 
 
-def test_congestion_control_default_profile_is_the_recommended_one() -> None:
-    control = _control("")
+def test_congestion_control_default_profile_is_the_balanced_one() -> None:
+    assert _control("") == _control("profile: balanced")
+    assert _control("").cct == CCTS["mellanox_default"]
+
+
+def test_congestion_control_recommended_profile_has_the_published_values() -> None:
+    control = _control("profile: gran_ipdps10")
     assert (control.threshold, control.marking_rate, control.packet_size_blocks) == (15, 0, 8)
     assert (control.ccti_increase, control.ccti_limit, control.ccti_min, control.ccti_timer) == (
         1,
