@@ -8,8 +8,8 @@ from functools import partial
 
 from fabrictwin.cli.bench_case import REPEATS, Case, Measurement, Peer
 from fabrictwin.cli.result_json import peak_rss_bytes
-from fabrictwin.engine.simulation import Simulation
 from fabrictwin.model.scenario import Scenario, parse_scenario
+from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import PS_PER_US
 
 WARM_UP_PS = PS_PER_US
@@ -44,12 +44,12 @@ def _scenario(name: str, *, k: int, duration: str, workload: str, more: str = ""
 
 def _measure(name: str, *, k: int, duration: str, workload: str, more: str = "") -> Measurement:
     scenario = _scenario(name, k=k, duration=duration, workload=workload, more=more)
-    Simulation(scenario, shards=1).run(WARM_UP_PS, None)
+    open_simulation(scenario).run(WARM_UP_PS)
     speeds: list[float] = []
     for _ in range(REPEATS):
-        simulation = Simulation(scenario, shards=1)
+        simulation = open_simulation(scenario)
         started_s = time.process_time()
-        simulation.run(None, None)
+        simulation.run()
         cpu_s = time.process_time() - started_s
         result = simulation.result()
         speeds.append(result["packet_hops"] / cpu_s)

@@ -6,26 +6,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from fabrictwin.cli.console import diagnostics
+from fabrictwin.engine.simulation import Progress
 from fabrictwin.units import show_time
-
-
-class Progress(Protocol):
-    """How far the engine is."""
-
-    @property
-    def time_ps(self) -> int:
-        """Fabric time that has been simulated."""
-
-    @property
-    def packet_hops(self) -> int:
-        """Packet-hops since the start."""
-
 
 Observer = Callable[[Progress], None]
 

@@ -33,11 +33,20 @@ def slowest_flows(flows: Sequence[Result], count: int) -> list[Result]:
     return sorted(flows, key=lambda flow: (flow["goodput_bps"], flow["name"]))[:count]
 
 
+def flow_name(flow: Result) -> str:
+    """``name: from → to``; a name that a job gave has both ends behind a colon, and is cut there."""
+    return printable(f"{_given_name(flow)}: {flow['src']} → {flow['dst']}")
+
+
+def _given_name(flow: Result) -> str:
+    return str(flow["name"]).partition(":")[0]
+
+
 def flow_row(flow: Result) -> list[str]:
     """``FLOW_TEXTS`` and ``FLOW_NUMBERS`` of a flow."""
     latency = flow["latency_ns"]
     return [
-        printable(flow["name"]),
+        printable(_given_name(flow)),
         printable(flow["src"]),
         printable(flow["dst"]),
         f"{flow['messages']:,}",
@@ -68,10 +77,12 @@ def _bandwidth(bps: float | None) -> str:
 
 
 def event_row(event: Result) -> list[str]:
-    """Fabric time of an event, and one line for the rest: its kind, its source and whatever else it says."""
-    known = ("fabric_ns", "source", "kind")
-    rest = (f"{name}={value}" for name, value in event.items() if name not in known and value is not None)
-    return [show_ns(event["fabric_ns"]), printable(" ".join([event["kind"], event["source"], *rest]))]
+    """Fabric time of an event, and one line for the rest: its kind, where, and whatever else it says."""
+    rest = {name: value for name, value in event.items() if name not in ("fabric_ns", "source", "kind")}
+    place = [str(rest.pop(name)) for name in ("node", "port") if name in rest]
+    parts = [event["kind"], "/".join(place) or event["source"]]
+    parts += [f"{name}={value}" for name, value in rest.items()]
+    return [show_ns(event["fabric_ns"]), printable(" ".join(parts))]
 
 
 def port_name(port: Result) -> str:

@@ -18,6 +18,7 @@ from fabrictwin.cli.summary import print_summary
 from fabrictwin.engine.simulation import Simulation
 from fabrictwin.errors import InputError
 from fabrictwin.model.scenario import Scenario, load_scenario
+from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import parse_time_ps
 
 EXIT_NO = 1
@@ -51,7 +52,7 @@ def simulate(
     check_writable([json, report])
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
-    simulation = Simulation(loaded, shards=shards)
+    simulation = open_simulation(loaded, shards=shards)
     started_s = time.perf_counter()
     with fabric_progress(min(until_ps or loaded.duration_ps, loaded.duration_ps)) as observe:
         simulation.run(until_ps, observe)

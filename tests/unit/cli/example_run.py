@@ -63,9 +63,8 @@ def example_samples() -> ExampleSamples:
     hot = after & switch & ~dead & (np.arange(len(ports)) % 3 == 0)
     queued = generator.exponential(9_000, load.shape) * switch + hot * generator.uniform(4e4, 9e4, load.shape)
     wait = hot * generator.uniform(0.2, 0.6, load.shape) + generator.uniform(0, 0.02, load.shape)
-    flows = generator.uniform(0.5, 0.9, (STEPS, 2 * HOSTS)) * np.where(
-        after, generator.uniform(0.3, 1, 2 * HOSTS), 1
-    )
+    kept = np.where(after, generator.uniform(0.1, 1, 2 * HOSTS), 1)
+    flows = generator.uniform(0.5, 0.9, (STEPS, 2 * HOSTS)) * kept
     step_s = END_PS / STEPS / 1e12
     return ExampleSamples(
         times_ps=times_ps,
@@ -86,7 +85,7 @@ def example_latencies_ps() -> NDArray[np.int64]:
 def _flow(index: int, delivered: int) -> dict[str, Any]:
     kind = "perm" if index < HOSTS else "ring"
     return {
-        "name": f"{kind}.{index % HOSTS}",
+        "name": f"{kind}:h{index % HOSTS}>h{(index + 5) % HOSTS}",
         "src": f"h{index % HOSTS}",
         "dst": f"h{(index + 5) % HOSTS}",
         "sl": 0,
@@ -99,6 +98,10 @@ def _flow(index: int, delivered: int) -> dict[str, Any]:
         "retransmitted_packets": index % 3,
         "rate_limited_ns": 0,
     }
+
+
+def _event(kind: str, node: str, port: int) -> dict[str, Any]:
+    return {"fabric_ns": 1_000_000, "source": "switch_node", "kind": kind, "node": node, "port": port}
 
 
 def example_flow_jobs() -> list[str]:
@@ -147,8 +150,8 @@ def example_result() -> dict[str, Any]:
             }
         ],
         "events": [
-            {"fabric_ns": 1_000_000, "source": "leaf0/6", "kind": "link_down", "peer": "spine1/1"},
-            {"fabric_ns": 1_000_000, "source": "leaf1/6", "kind": "link_down", "peer": "spine1/2"},
+            _event("link_down", "leaf0", 6) | {"peer": "spine1/1"},
+            _event("link_down", "leaf1", 6) | {"peer": "spine1/2"},
             {"fabric_ns": 1_100_000, "source": "subnet_manager", "kind": "rerouted", "lft_blocks": 14},
         ],
     }

@@ -9,8 +9,9 @@ from html import escape
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from fabrictwin.cli.report import charts
-from fabrictwin.cli.report.series import Integers, Samples, time_axis
+from fabrictwin.cli.report import flows, links
+from fabrictwin.cli.report.layout import make_clock
+from fabrictwin.cli.report.series import Integers, time_axis
 from fabrictwin.cli.report.style import CSS, LINK_ZOOM
 from fabrictwin.cli.result_rows import (
     FLOW_NUMBERS,
@@ -24,6 +25,7 @@ from fabrictwin.cli.result_rows import (
     show_ns,
     slowest_flows,
 )
+from fabrictwin.engine.samples import Samples
 from fabrictwin.units import show_rate, show_size
 
 FLOWS_LISTED = 200
@@ -49,7 +51,7 @@ def report_page(result: Result, samples: Samples, latencies_ps: Integers, flow_j
         *_charts(result, samples, latencies_ps, flow_jobs),
         _jobs(result["jobs"]),
         _events(result["events"]),
-        _flows(result["flows"]),
+        _flow_table(result["flows"]),
         _footer(result),
     ]
     return (
@@ -97,49 +99,55 @@ def _deadlock(deadlock: Result | None) -> str:
 def _charts(
     result: Result, samples: Samples, latencies_ps: Integers, flow_jobs: Sequence[str]
 ) -> Iterable[str]:
-    axis = time_axis(int(samples.times_ps[-1]))
-    events = result["events"]
+    end_ps = int(samples.times_ps[-1])
+    clock = make_clock(time_axis(end_ps), end_ps, result["events"])
     yield _over_time(
         "How much data arrived, and when did that change?",
         "Payload delivered to the receivers, by job. Dotted lines are events; drag to zoom, double-click to "
         "return: all charts over time move together.",
-        charts.throughput(samples, flow_jobs, axis, events),
+        flows.throughput(samples, flow_jobs, clock),
+    )
+    yield _over_time(
+        "Which flows were hit?",
+        "The flows whose rate fell furthest below what was usual for them.",
+        flows.hit_flows(samples, result["flows"], clock),
+        "No flow lost half of its usual rate for long.",
     )
     yield _over_time(
         "Which flows got the least?",
         "The flows with the lowest goodput over the run, beside the median of all flows.",
-        charts.slow_flows(samples, result["flows"], axis, events),
+        flows.slow_flows(samples, result["flows"], clock),
     )
     yield '<div class="pair">'
     if len(latencies_ps):
         yield _section(
             "How long did messages take?",
             "From posting to the last byte in the receiver's memory. A flat tail: a few messages suffer.",
-            charts.latencies(latencies_ps),
+            flows.latencies(latencies_ps),
         )
     yield _section(
         "Which links carried the most, and which were held back?",
-        "Share of the run in which a port was sending, and in which it had data but no credits.",
-        charts.busiest_links(samples),
+        "The ports that were sending for most of the run, and those that had data but no credits.",
+        links.busiest_links(samples),
     )
     yield "</div>"
     yield _over_time(
         "Where did packets queue?",
         "Bytes that waited for an output port; the ports with the longest queues on average.",
-        charts.queue_heat(samples, axis, events),
+        links.queue_heat(samples, clock),
         "Nothing waited for an output port at any sample.",
     )
     yield _over_time(
         "Where did ports wait for credits, so that congestion spread upstream?",
         "Share of each step in which a port had a packet and could not send it for want of credits.",
-        charts.wait_heat(samples, axis, events),
+        links.wait_heat(samples, clock),
         "No port ever waited for credits.",
     )
     yield _over_time(
-        "Which links were busy, and when?",
-        "Share of its rate at which each port sent; the busiest ports.",
-        charts.load_heat(samples, axis, events),
-        "No port sent anything.",
+        "On which links did the load change?",
+        "Share of its rate at which each port sent; the ports where it changed most during the run.",
+        links.change_heat(samples, clock),
+        "The load of every port was the same all along.",
     )
 
 
@@ -189,14 +197,15 @@ def _jobs(jobs: Sequence[Result]) -> str:
 def _events(events: Sequence[Result]) -> str:
     if not events:
         return ""
-    note = f"{len(events):,} events; the first {EVENTS_LISTED} at most are listed."
-    rows = map(event_row, events[:EVENTS_LISTED])
+    listed = events[:EVENTS_LISTED]
+    note = f"{len(listed)} of {len(events):,}, in order of fabric time."
+    rows = map(event_row, listed)
     return _table("What happened?", note, ("fabric time", "event"), (), rows)
 
 
-def _flows(flows: Sequence[Result]) -> str:
-    slowest = slowest_flows(flows, FLOWS_LISTED)
-    note = f"{len(slowest)} of {len(flows)}, the slowest first."
+def _flow_table(rows: Sequence[Result]) -> str:
+    slowest = slowest_flows(rows, FLOWS_LISTED)
+    note = f"{len(slowest)} of {len(rows)}, the slowest first."
     return _table("Flows", note, FLOW_TEXTS, FLOW_NUMBERS, map(flow_row, slowest))
 
 

@@ -4,28 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabrictwin.engine.samples import Samples
 from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 CDF_POINTS = 1_000
-
-
-class Samples(Protocol):
-    """The state of a run at equal steps of fabric time; counters count from the start of the run."""
-
-    times_ps: Integers
-    port_xmit_bytes: Integers
-    queued_bytes: Integers
-    xmit_wait_ps: Integers
-    delivered_bytes: Integers
-    ports: list[dict[str, Any]]
+COARSE_STEPS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +78,31 @@ def by_group(columns: Floats, groups: list[str]) -> dict[str, Floats]:
     return {name: columns[:, index == number].sum(axis=1) for number, name in enumerate(names)}
 
 
-def strongest(columns: Floats | Integers, count: int) -> list[int]:
-    """Columns with the largest sums over time, largest first, without those that are zero throughout."""
-    sums = columns.sum(axis=0)
-    order = np.argsort(-sums, kind="stable")[:count]
-    return [int(column) for column in order if sums[column] > 0]
+def largest(totals: Floats | Integers, count: int) -> list[int]:
+    """Indices of the largest values, largest first, without those that are not above zero."""
+    order = np.argsort(-totals, kind="stable")[:count]
+    return [int(index) for index in order if totals[index] > 0]
+
+
+def coarse(columns: Floats) -> Floats:
+    """Means over stretches of the run [``COARSE_STEPS``, columns], without the noise of single steps."""
+    stretches = np.array_split(columns, min(COARSE_STEPS, len(columns)))
+    return np.stack([stretch.mean(axis=0) for stretch in stretches])
+
+
+def spreads(columns: Floats) -> Floats:
+    """How far each column moves between stretches of the run [columns]."""
+    rough = coarse(columns)
+    spread: Floats = rough.max(axis=0) - rough.min(axis=0)
+    return spread
+
+
+def deepest_drops(columns: Floats, count: int) -> list[int]:
+    """Columns that fell below half of their own median for a stretch, the deepest first."""
+    rough = coarse(columns)
+    usual = np.median(rough, axis=0)
+    drops = usual - rough.min(axis=0)
+    return [column for column in largest(drops, count) if drops[column] > usual[column] / 2]
 
 
 def cdf(values: Integers) -> tuple[Floats, Floats]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -18,7 +19,8 @@ QUESTIONS = (
     "Which links carried the most",
     "Where did packets queue",
     "Where did ports wait for credits",
-    "Which links were busy",
+    "On which links did the load change",
+    "Which flows were hit",
 )
 
 
@@ -41,6 +43,7 @@ def test_page_answers_every_question(result: dict[str, Any], samples: ExampleSam
     page = _page(result, samples)
     assert [question for question in QUESTIONS if question not in page] == []
     assert page.count('class="plotly-graph-div"') == len(QUESTIONS)
+    assert "No flow lost half" not in page
 
 
 def test_page_fetches_nothing(result: dict[str, Any], samples: ExampleSamples) -> None:
@@ -67,22 +70,25 @@ def test_page_escapes_what_came_from_the_scenario(result: dict[str, Any], sample
 
 
 def test_page_of_an_uncongested_run_says_so(result: dict[str, Any], samples: ExampleSamples) -> None:
-    quiet = ExampleSamples(
-        samples.times_ps,
-        samples.port_xmit_bytes,
-        np.zeros_like(samples.queued_bytes),
-        np.zeros_like(samples.xmit_wait_ps),
-        samples.delivered_bytes,
-        samples.ports,
-    )
+    nothing = np.zeros_like(samples.queued_bytes)
+    quiet = replace(samples, queued_bytes=nothing, xmit_wait_ps=nothing)
     page = _page(result, quiet)
     assert "No port ever waited for credits." in page
     assert "Nothing waited for an output port" in page
 
 
-@pytest.mark.parametrize("empty", ["flows", "jobs", "events"])
-def test_page_without_flows_jobs_or_events_is_still_complete(
+@pytest.mark.parametrize("empty", ["jobs", "events"])
+def test_page_without_jobs_or_events_is_still_complete(
     result: dict[str, Any], samples: ExampleSamples, empty: str
 ) -> None:
     result[empty] = []
     assert _page(result, samples).endswith("</html>\n")
+
+
+def test_page_of_a_run_without_workload_is_still_complete(
+    result: dict[str, Any], samples: ExampleSamples
+) -> None:
+    silent = replace(samples, delivered_bytes=samples.delivered_bytes[:, :0])
+    page = report_page(result | {"flows": [], "jobs": []}, silent, np.zeros(0, np.int64), [])
+    assert page.endswith("</html>\n")
+    assert "How long did messages take" not in page

@@ -4,7 +4,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabrictwin.cli.report.series import by_group, cdf, middles_ps, rates_bps, shares, strongest, time_axis
+from fabrictwin.cli.report.series import (
+    by_group,
+    cdf,
+    deepest_drops,
+    largest,
+    middles_ps,
+    rates_bps,
+    shares,
+    spreads,
+    time_axis,
+)
 from fabrictwin.units import PS_PER_MS, PS_PER_S, PS_PER_US
 
 
@@ -46,10 +56,25 @@ def test_by_group_columns_of_a_group_are_summed() -> None:
     assert {name: values.tolist() for name, values in grouped.items()} == {"b": [5.0], "a": [2.0]}
 
 
-def test_strongest_columns_come_first_without_empty_ones() -> None:
-    columns = np.array([[0, 1, 5, 0], [0, 9, 1, 0]])
-    assert strongest(columns, 3) == [1, 2]
-    assert strongest(columns, 1) == [1]
+def test_largest_come_first_without_those_that_are_zero() -> None:
+    totals = np.array([0, 5, 9, 0])
+    assert largest(totals, 3) == [2, 1]
+    assert largest(totals, 1) == [2]
+
+
+def test_deepest_drops_find_the_column_that_stopped_and_not_the_noisy_one() -> None:
+    steps = np.arange(200)
+    noisy = np.where(steps % 2, 60.0, 140.0)
+    stopped = np.where((steps > 100) & (steps < 140), 0.0, 100.0)
+    steady = np.full(200, 100.0)
+    assert deepest_drops(np.stack([noisy, stopped, steady], axis=1), 5) == [1]
+
+
+def test_spreads_ignore_the_noise_of_single_steps() -> None:
+    noisy = np.where(np.arange(200) % 2, 0.0, 1.0)
+    moving = np.linspace(0.0, 0.5, 200)
+    noise, movement = spreads(np.stack([noisy, moving], axis=1))
+    assert noise < 0.2 < movement
 
 
 def test_cdf_of_many_values_is_thinned_but_keeps_both_ends() -> None:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of what the flows got: throughput by job, the slowest flows, those that a fault hit, latencies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from fabrictwin.cli.report.layout import BLUE, GREY, VERMILLION, Clock, name_marks, style, style_over_time
+from fabrictwin.cli.report.series import (
+    Floats,
+    Integers,
+    by_group,
+    cdf,
+    deepest_drops,
+    middles_ps,
+    rates_bps,
+    time_axis,
+)
+from fabrictwin.cli.result_rows import Result, flow_name, slowest_flows
+from fabrictwin.engine.samples import Samples
+from fabrictwin.units import show_time
+
+FLOWS_DRAWN = 7
+JOBS_DRAWN = 8
+HEIGHT = 380
+RATE_HOVER = "%{y:,.1f} Gb/s"
+
+
+def _delivered_gbps(samples: Samples) -> Floats:
+    return rates_bps(samples.delivered_bytes, samples.times_ps) / 1e9
+
+
+def throughput(samples: Samples, flow_jobs: Sequence[str], clock: Clock) -> go.Figure:
+    """Delivered payload over time, stacked by job, with the events named."""
+    jobs = by_group(_delivered_gbps(samples), list(flow_jobs))
+    largest = sorted(jobs, key=lambda name: -float(jobs[name].sum()))
+    drawn = {name: jobs[name] for name in largest[:JOBS_DRAWN]}
+    if len(largest) > JOBS_DRAWN:
+        drawn["other jobs"] = np.sum([jobs[name] for name in largest[JOBS_DRAWN:]], axis=0)
+    figure = go.Figure()
+    x = clock.axis.of(middles_ps(samples.times_ps))
+    for name, rate in drawn.items():
+        figure.add_scatter(
+            x=x,
+            y=rate,
+            name=name,
+            mode="lines",
+            stackgroup="jobs",
+            line={"width": 1},
+            hovertemplate=RATE_HOVER,
+        )
+    style_over_time(figure, HEIGHT, clock)
+    figure.update_layout(hovermode="x unified", showlegend=True, margin_t=80 if clock.marks else 50)
+    figure.update_yaxes(title="delivered (Gb/s)", rangemode="tozero", tickformat=",")
+    name_marks(figure, clock)
+    return figure
+
+
+def slow_flows(samples: Samples, flows: Sequence[Result], clock: Clock) -> go.Figure:
+    """The flows with the least goodput, over time, beside the median of all."""
+    column_of = {flow["name"]: column for column, flow in enumerate(flows)}
+    columns = [column_of[flow["name"]] for flow in slowest_flows(flows, FLOWS_DRAWN)]
+    return _flow_lines(samples, flows, columns, clock)
+
+
+def hit_flows(samples: Samples, flows: Sequence[Result], clock: Clock) -> go.Figure | None:
+    """The flows whose rate fell furthest below their own median; None where none lost half of it."""
+    columns = deepest_drops(_delivered_gbps(samples), FLOWS_DRAWN)
+    return _flow_lines(samples, flows, columns, clock) if columns else None
+
+
+def _flow_lines(samples: Samples, flows: Sequence[Result], columns: Sequence[int], clock: Clock) -> go.Figure:
+    rates = _delivered_gbps(samples)
+    x = clock.axis.of(middles_ps(samples.times_ps))
+    figure = go.Figure()
+    for column in columns:
+        name = flow_name(flows[column])
+        figure.add_scatter(x=x, y=rates[:, column], name=name, mode="lines", hovertemplate=RATE_HOVER)
+    if len(flows) > len(columns):
+        figure.add_scatter(
+            x=x,
+            y=np.median(rates, axis=1),
+            name=f"median of {len(flows)} flows",
+            mode="lines",
+            line={"width": 3, "color": GREY},
+            hovertemplate=RATE_HOVER,
+        )
+    style_over_time(figure, HEIGHT, clock)
+    figure.update_layout(hovermode="x unified", margin_t=90, showlegend=True)
+    figure.update_yaxes(title="delivered (Gb/s)", rangemode="tozero", tickformat=",")
+    return figure
+
+
+def latencies(latencies_ps: Integers) -> go.Figure:
+    """Cumulative distribution of message latency, with the percentiles that people quote."""
+    axis = time_axis(10 * int(np.median(latencies_ps)))
+    x, y = cdf(latencies_ps)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=axis.of(x),
+        y=y * 100,
+        mode="lines",
+        line={"color": BLUE, "width": 2.5, "shape": "hv"},
+        showlegend=False,
+        hovertemplate="%{y:.2f} % within %{x:.4g} " + axis.unit + "<extra></extra>",
+    )
+    marks = {"p50": 50.0, "p99": 99.0, "max": 100.0}
+    at_ps = np.percentile(latencies_ps, list(marks.values()), method="inverted_cdf")
+    figure.add_scatter(
+        x=axis.of(at_ps),
+        y=list(marks.values()),
+        mode="markers+text",
+        marker={"color": VERMILLION, "size": 9},
+        text=[f"{name} {show_time(value)}" for name, value in zip(marks, at_ps.tolist(), strict=True)],
+        textposition=["middle right", "bottom right", "top left"],
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    style(figure, 490)
+    figure.update_layout(margin_l=70, margin_r=90)
+    figure.update_xaxes(title=f"latency of a message ({axis.unit})", type="log")
+    figure.update_yaxes(title="messages not slower (%)", range=[0, 108])
+    return figure
