@@ -45,7 +45,7 @@ RESULT_FIELDS: dict[str, tuple[str, ...]] = {
             "goodput_bps",
             "latency_ns",
         ),
-        *("retransmitted_packets", "rate_limited_ns"),
+        *("retransmitted_packets", "failed_messages", "rate_limited_ns"),
     ),
     "ports": (),
     "totals": (),
