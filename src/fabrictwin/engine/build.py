@@ -26,6 +26,8 @@ from fabrictwin.units import femtoseconds_per_byte
 
 WHEEL_BUCKETS = 1 << 16
 EVENTS_PER_BUCKET = 1
+CACHED_PORTS = 2048
+"""Ports of a fabric whose records stay in a core's cache."""
 CODEWORD_BITS = 5440
 """RS(544,514) codeword."""
 
@@ -172,6 +174,7 @@ def _build_parameters(plan: Plan, trace: bool) -> st.Records:
         shift=_bucket_shift(plan),
         buckets=WHEEL_BUCKETS,
         trace=int(trace),
+        look_ahead=int(plan.ports.count > CACHED_PORTS),
         management=int(any(flow.management for _, flow in plan.flows)),
         high_limit=scenario.qos.vl_high_limit,
         high_entries=len(_weighted(scenario.qos.vlarb_high)),

@@ -231,10 +231,25 @@ def refresh_time(s: State, p: int) -> int:
 
 
 @kernel
+def _send_fcps_of_one_vl(s: State, p: int, until_ps: int) -> None:
+    port = s.port[p]
+    while port.due_mask != 0 and port.up:
+        if _fcp_start(s, p, 2 * p) > until_ps:
+            port.due_ps = s.cell[s.pv_input[2 * p].due_head].time_ps
+            return
+        _advertise(s, p, 0, _fcp_start(s, p, 2 * p))
+    if port.due_mask == 0:
+        port.due_ps = NEVER
+
+
+@kernel
 def send_fcps(s: State, p: int, until_ps: int) -> None:
     """Sends every FCP of a port that starts up to a time (which is not in the future)."""
     port = s.port[p]
     vls = s.par[0].vls
+    if vls == 2:
+        _send_fcps_of_one_vl(s, p, until_ps)
+        return
     while port.due_mask != 0 and port.up:
         best_vl = -1
         best_start = NEVER

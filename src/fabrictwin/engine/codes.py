@@ -39,6 +39,12 @@ TIMERS = (
 """Kinds that alone do not keep a fabric from being idle, as a bit set."""
 
 
+FREQUENT = (
+    (1 << EventKind.CREDIT) | (1 << EventKind.PORT_FREE) | (1 << EventKind.ARRIVE) | (1 << EventKind.PACED)
+)
+"""Kinds that every packet makes, and that need few records each, as a bit set."""
+
+
 class PacketKind(IntEnum):
     """What a packet is."""
 

@@ -32,15 +32,16 @@ class Deadlock:
 
 
 def find_deadlock(readout: Readout, patience_ps: int) -> Deadlock | None:
-    """The deadlock that a fabric is in, if any output has been blocked for longer than a patience."""
+    """The deadlock that a fabric is in, if each of its outputs has been blocked for longer than a patience."""
     vls = readout.plan.vls
     pv = readout.by_port_vl("pv")
-    blocked = (pv.blocked == 1) & (pv.blocked_at_ps < readout.now_ps)
-    if not (blocked & (pv.blocked_at_ps < readout.now_ps - patience_ps)).any():
-        return None
     port = readout.by_port("port")
-    wanted = _outputs_wanted(readout)
-    stuck = {int(index) for index in np.flatnonzero(blocked)}
+    suspects = np.flatnonzero((pv.blocked == 1) & (pv.blocked_at_ps < readout.now_ps - patience_ps))
+    suspects = _keep_circular(suspects, port, vls)
+    if len(suspects) == 0:
+        return None
+    wanted = _outputs_wanted(readout, set(port.node[suspects // vls].tolist()))
+    stuck = {int(index) for index in suspects}
     while True:
         freed = {index for index in stuck if not _is_stuck(_buffer_behind(index, port, vls), wanted, stuck)}
         if not freed:
@@ -51,6 +52,16 @@ def find_deadlock(readout: Readout, patience_ps: int) -> Deadlock | None:
     cycle = _find_cycle(stuck, lambda index: wanted[_buffer_behind(index, port, vls)] & stuck)
     names = tuple(_name(readout, index) for index in cycle)
     return Deadlock(names, int(max(pv.blocked_at_ps[index] for index in cycle)))
+
+
+def _keep_circular(suspects: np.ndarray, port: Any, vls: int) -> np.ndarray:
+    """Suspects whose other end has a suspect too, and so on: none are left where no circle of nodes is blocked."""
+    while True:
+        nodes = port.node[suspects // vls]
+        kept = suspects[np.isin(port.peer_node[suspects // vls], nodes)]
+        if len(kept) == len(suspects):
+            return kept
+        suspects = kept
 
 
 def _buffer_behind(index: int, port: Any, vls: int) -> int:
@@ -65,15 +76,15 @@ def _is_stuck(buffer: int, wanted: dict[int, set[int]], stuck: set[int]) -> bool
     return bool(outputs) and outputs <= stuck  # type: ignore[operator]
 
 
-def _outputs_wanted(readout: Readout) -> dict[int, set[int]]:
-    """Output VLs that the packets of each input buffer wait for."""
+def _outputs_wanted(readout: Readout, nodes: set[int]) -> dict[int, set[int]]:
+    """Output VLs that the packets of each input buffer of some switches wait for."""
     wanted: dict[int, set[int]] = defaultdict(set)
     vls = readout.plan.vls
     fabric = readout.plan.scenario.fabric
     for owned, state in readout.states:
         arrays: Any = state
         for node in fabric.switches:
-            if owned[node]:
+            if node in nodes and owned[node]:
                 _add_wanted(arrays, node, vls, wanted)
     return wanted
 

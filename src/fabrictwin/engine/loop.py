@@ -20,7 +20,7 @@ from fabrictwin.engine.cbfc import (
     send_fcps,
 )
 from fabrictwin.engine.cc.ib_cca import on_cc_notify, on_cc_timer
-from fabrictwin.engine.codes import TIMERS, EventKind, Status
+from fabrictwin.engine.codes import FREQUENT, TIMERS, EventKind, Status
 from fabrictwin.engine.faults import on_action, on_resync
 from fabrictwin.engine.hca import on_arrive_hca, on_drained
 from fabrictwin.engine.link import schedule_arrival
@@ -37,6 +37,9 @@ from fabrictwin.jit import kernel
 RESERVE = 4096
 """Records that every pool and log must have left before an event is handled."""
 
+RECORDS_PER_EVENT = 8
+"""More than a frequent event takes of any pool or log."""
+
 FAR, NEAR = 8, 3
 """How many events ahead the packet, and then its output, are fetched."""
 
@@ -45,7 +48,8 @@ _ARGUMENT_MASK = (1 << 31) - 1
 
 
 @kernel
-def _must_grow(s: State) -> bool:
+def _room(s: State) -> int:
+    """Records that every pool and log has left."""
     g = s.g[0]
     left = min(min(g.events_left, g.packets_left), min(g.cells_left, g.messages_left))
     logs = min(
@@ -54,7 +58,7 @@ def _must_grow(s: State) -> bool:
     )
     out = min(g.out_packet_size - g.out_packets, g.out_fcp_size - g.out_fcps)
     traces = min(g.trace_size - g.traced, g.fcp_trace_size - g.traced_fcps)
-    return min(min(left, logs), min(min(out, traces), g.heap_size - g.heap_count)) < RESERVE
+    return min(min(left, logs), min(min(out, traces), g.heap_size - g.heap_count))
 
 
 @kernel
@@ -123,10 +127,10 @@ def _look_ahead(s: State, at: int) -> None:
 def run(s: State, horizon_ps: int) -> int:
     """Handles every event before a fabric time; returns a :class:`Status`."""
     g = s.g[0]
+    look_ahead = s.par[0].look_ahead
+    budget = 0
     while True:
         if g.sorted_at == g.sorted_count:
-            if _must_grow(s):
-                return Status.GROW
             if not advance_group(s, horizon_ps):
                 g.now_ps = horizon_ps
                 return Status.REACHED
@@ -136,12 +140,17 @@ def run(s: State, horizon_ps: int) -> int:
         if now_ps >= horizon_ps:
             g.now_ps = horizon_ps
             return Status.REACHED
-        if _must_grow(s):
-            return Status.GROW
         kind = (event.key >> 31) & _KIND_MASK
+        budget -= 1
+        if budget < 0 or (FREQUENT >> kind) & 1 == 0:
+            room = _room(s)
+            if room < RESERVE:
+                return Status.GROW
+            budget = (room - RESERVE) // RECORDS_PER_EVENT
         argument = event.key & _ARGUMENT_MASK
         data = event.data
-        _look_ahead(s, g.sorted_at)
+        if look_ahead:
+            _look_ahead(s, g.sorted_at)
         g.sorted_at += 1
         g.now_ps = now_ps
         g.events += 1

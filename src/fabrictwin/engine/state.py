@@ -8,7 +8,7 @@ blocks. Pools (packets, messages, cells, events) are linked lists through ``next
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -327,6 +327,7 @@ PARAMETER = np.dtype(
         ("buckets", "i4"),
         ("trace", "i1"),
         ("management", "i1"),  # some flow uses VL15
+        ("look_ahead", "i1"),  # the fabric is too large for the caches
         ("high_limit", "i4"),
         ("high_entries", "i4"),
         ("low_entries", "i4"),
@@ -477,6 +478,10 @@ class State:
     """
 
     __slots__ = (*ARRAYS, "address", "table")
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Records: ...
 
     def __init__(self, **arrays: Records) -> None:
         self.table = np.zeros(len(ARRAYS), np.int64)
