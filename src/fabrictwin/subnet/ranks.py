@@ -138,12 +138,12 @@ def _spread_ranks(channels: Channels, roots: Array, elsewhere: int) -> Array:
 
 @kernel
 def _lift_bare_switches(channels: Channels, served: Array, rank: Array) -> None:
-    deepest = 0
+    deepest = -1
     for switch in range(len(served)):
         if served[switch] > 0:
             deepest = max(deepest, rank[switch])
     for switch in range(len(served)):
-        if rank[switch] > deepest:
+        if rank[switch] > deepest >= 0:
             highest = rank[switch]
             for channel in range(channels.first[switch], channels.first[switch + 1]):
                 if channels.alive[channel]:

@@ -177,7 +177,7 @@ class _Manager:
         while self._queue:
             at_ps, step, number = heapq.heappop(self._queue)
             if step is _Step.CHANGE:
-                self._change(number, changes[number])
+                self._change(at_ps, number, changes)
             elif step is _Step.NOTICE and number > self._seen:
                 self._waiting = True
             elif step is _Step.DONE:
@@ -188,11 +188,20 @@ class _Manager:
     def _graph(self) -> SubnetGraph:
         return self._plan.graph.with_down(self._down)
 
-    def _change(self, number: int, change: LinkChange) -> None:
-        """A cable changes; the SM hears of it by a trap, or notices it at its next light sweep."""
-        self._happened = number
-        (self._down.discard if change.up else self._down.add)(change.link)
-        self._apply_writes(change.at_ps)
+    def _change(self, at_ps: int, number: int, changes: Sequence[LinkChange]) -> None:
+        """Cables change at one moment; the SM hears of each by a trap, or notices it at its next light
+        sweep."""
+        numbers = [number]
+        while self._queue and self._queue[0][:2] == (at_ps, _Step.CHANGE):
+            numbers.append(heapq.heappop(self._queue)[2])
+        for number in numbers:
+            (self._down.discard if changes[number].up else self._down.add)(changes[number].link)
+        self._happened = numbers[-1]
+        self._apply_writes(at_ps)
+        for number in numbers:
+            self._send_trap(number, changes[number])
+
+    def _send_trap(self, number: int, change: LinkChange) -> None:
         fabric = self._plan.graph.fabric
         cable = f"{fabric.port_name(change.link.a)} - {fabric.port_name(change.link.b)}"
         what = f"{cable} {'up' if change.up else 'down'}"

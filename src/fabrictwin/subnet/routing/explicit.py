@@ -23,9 +23,13 @@ def route_explicit(request: RoutingRequest) -> Routes:
     A destination is the name of a switch, of an HCA (all of its cabled ports) or of an HCA port (``h0/2``).
 
     Raises:
-        InputError: A switch or destination does not exist, or a port is not one of the switch or is not
-            cabled.
+        InputError: There are no tables, a switch or destination does not exist, or a port is not one of the
+            switch or is not cabled.
     """
+    if not request.tables:
+        raise InputError.of(
+            "engine 'explicit' needs 'tables', e.g. {sw0: {h0: 1, h1: 2}}", field="routing.tables"
+        )
     graph, lids = request.graph, request.lids
     names = _destination_lids(lids)
     switches = {graph.switch_name(number): number for number in range(graph.switch_count)}
