@@ -17,6 +17,8 @@ FLOW_NUMBERS = ("messages", "bytes", "goodput", "latency p50", "p99", "max", "re
 JOB_TEXTS = ("job", "kind")
 JOB_NUMBERS = ("iterations", "mean iteration", "slowest", "algbw", "busbw")
 
+_SAYS_ITS_VALUE = ("link_down", "link_up")
+
 
 def show_ns(value_ns: float) -> str:
     """A time of the result, which is in nanoseconds, for people."""
@@ -78,11 +80,14 @@ def _bandwidth(bps: float | None) -> str:
 
 def event_row(event: Result) -> list[str]:
     """Fabric time of an event, and one line for the rest: its kind, where, and whatever else it says."""
-    rest = {name: value for name, value in event.items() if name not in ("fabric_ns", "source", "kind")}
+    rest = dict(event)
+    at_ns, source, kind = (rest.pop(name) for name in ("fabric_ns", "source", "kind"))
     place = [str(rest.pop(name)) for name in ("node", "port") if name in rest]
-    parts = [event["kind"], "/".join(place) or event["source"]]
-    parts += [f"{name}={value}" for name, value in rest.items()]
-    return [show_ns(event["fabric_ns"]), printable(" ".join(parts))]
+    text = rest.pop("text", "")
+    if kind in _SAYS_ITS_VALUE:
+        rest.pop("value", None)
+    parts = [kind, "/".join(place) or source, *(f"{name}={value}" for name, value in rest.items())]
+    return [show_ns(at_ns), printable(" ".join(parts) + (f": {text}" if text else ""))]
 
 
 def port_name(port: Result) -> str:

@@ -42,14 +42,15 @@ def test_event_row_of_a_port_names_the_port_and_all_else_that_the_event_says() -
         "kind": "link_rate",
         "node": "leaf0",
         "port": 6,
-        "bps": 9,
+        "value": 9,
     }
-    assert event_row(event) == ["1.5 us", "link_rate leaf0/6 bps=9"]
+    assert event_row(event) == ["1.5 us", "link_rate leaf0/6 value=9"]
+    assert event_row(event | {"kind": "link_down"}) == ["1.5 us", "link_down leaf0/6"]
 
 
 def test_event_row_without_a_node_names_its_source() -> None:
     event = {"fabric_ns": 0, "source": "subnet_manager", "kind": "sweep", "text": "heavy"}
-    assert event_row(event) == ["0 ps", "sweep subnet_manager text=heavy"]
+    assert event_row(event) == ["0 ps", "sweep subnet_manager: heavy"]
 
 
 def test_flow_name_of_a_job_is_cut_before_its_ends() -> None:

@@ -53,7 +53,7 @@ def throughput(samples: Samples, flow_jobs: Sequence[str], clock: Clock) -> go.F
             hovertemplate=RATE_HOVER,
         )
     style_over_time(figure, HEIGHT, clock)
-    figure.update_layout(hovermode="x unified", showlegend=True, margin_t=80 if clock.marks else 50)
+    figure.update_layout(hovermode="x unified", showlegend=True, margin_t=110 if clock.marks else 50)
     figure.update_yaxes(title="delivered (Gb/s)", rangemode="tozero", tickformat=",")
     name_marks(figure, clock)
     return figure

@@ -21,8 +21,9 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-se
 LEFT_MARGIN, RIGHT_MARGIN = 210, 110
 """Of every chart over time, so that they align."""
 MOST_MARKS = 20
-MARK_DISTANCE = 0.01
-"""Events of one kind that are closer than this share of the run make one mark."""
+KINDS_NAMED = 2
+MARK_DISTANCE = 0.025
+"""Events that are closer than this share of the run make one mark, since their texts would overlap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +42,21 @@ class Clock:
 
 
 def make_clock(axis: TimeAxis, end_ps: int, events: Sequence[Result]) -> Clock:
-    """The time axis of a run, with marks for its events."""
+    """The time axis of a run, with marks for its events: those that nearly coincide share one."""
     end = float(axis.of(end_ps))
-    groups: list[tuple[str, float, int]] = []
+    groups: list[tuple[float, list[str]]] = []
     for event in events:
         at = float(axis.of(event["fabric_ns"] * PS_PER_NS))
-        if groups and groups[-1][0] == event["kind"] and at - groups[-1][1] <= MARK_DISTANCE * end:
-            groups[-1] = (event["kind"], groups[-1][1], groups[-1][2] + 1)
-        else:
-            groups.append((event["kind"], at, 1))
-    marks = ((at, kind if count == 1 else f"{kind} ×{count}") for kind, at, count in groups[:MOST_MARKS])
-    return Clock(axis, end, tuple(marks))
+        if not groups or at - groups[-1][0] > MARK_DISTANCE * end:
+            groups.append((at, []))
+        if event["kind"] not in groups[-1][1]:
+            groups[-1][1].append(event["kind"])
+    return Clock(axis, end, tuple((at, _mark_text(kinds)) for at, kinds in groups[:MOST_MARKS]))
+
+
+def _mark_text(kinds: Sequence[str]) -> str:
+    more = ", …" if len(kinds) > KINDS_NAMED else ""
+    return ", ".join(kinds[:KINDS_NAMED]) + more
 
 
 def style(figure: go.Figure, height: int) -> go.Figure:
