@@ -104,6 +104,7 @@ def test_simulate_wrong_scenario_names_every_problem_and_exits_2(scenario: Path)
     "arguments",
     [
         ["--until", "2 parsecs"],
+        ["--until", "0ns"],
         ["--shards", "0"],
         ["--json", "/nowhere/at/all.json"],
         ["--report", "/nowhere/at/all.html"],

@@ -13,6 +13,7 @@ import typer
 
 from fabrictwin.cli.bench_case import Case, run_case
 from fabrictwin.cli.bench_engine import engine_cases
+from fabrictwin.cli.bench_routing import routing_cases
 from fabrictwin.cli.bench_start import start_cases
 from fabrictwin.errors import InputError, nearest
 
@@ -28,7 +29,7 @@ def bench(
 
     Engine and routing are measured in CPU time, starting up in wall time. Values are medians of three.
     """
-    cases = _cases()
+    cases = all_cases()
     if case is None:
         _run_apart(cases)
         return
@@ -37,8 +38,9 @@ def bench(
     sys.stdout.write(json.dumps(run_case(cases[case])) + "\n")
 
 
-def _cases() -> dict[str, Case]:
-    return {case.name: case for case in (*engine_cases(), *start_cases())}
+def all_cases() -> dict[str, Case]:
+    """Every case by its name, in the order in which they run."""
+    return {case.name: case for case in (*engine_cases(), *routing_cases(), *start_cases())}
 
 
 def _run_apart(names: Iterable[str]) -> None:

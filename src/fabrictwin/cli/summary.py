@@ -30,6 +30,8 @@ from fabrictwin.units import show_rate, show_size
 FLOWS_SHOWN = 20
 PORTS_SHOWN = 10
 EVENTS_SHOWN = 15
+COMPILING_S = 3.0
+"""A start that took longer than this has compiled the kernels."""
 
 
 def print_summary(console: Console, result: Result) -> None:
@@ -56,9 +58,12 @@ def _print_header(console: Console, result: Result) -> None:
         f"{fabric['links']} links, {fabric['technology']}"
     )
     console.print(Text.assemble((printable(scenario["name"]), "bold"), facts))
-    speed = share(result["packet_hops"], result["wall_s"]) / 1e6
+    running_s = result["wall_s"] - result["startup_s"]
+    speed = share(result["packet_hops"], running_s) / 1e6
+    if result["startup_s"] > COMPILING_S:
+        console.print(f"compiled the kernels in {result['startup_s']:.0f} s; the next run finds them")
     console.print(
-        f"simulated {show_ns(result['fabric_time_ns'])} in {result['wall_s']:.2f} s, "
+        f"simulated {show_ns(result['fabric_time_ns'])} in {running_s:.2f} s, "
         f"stopped by {result['stopped']}: {result['packet_hops']:,} packet-hops ({speed:.2f} M/s), "
         f"{result['engine_events']:,} events, {show_size(result['peak_rss_bytes'])} of memory"
     )

@@ -41,6 +41,14 @@ def test_summary_totals_leave_out_what_did_not_happen(console: Console, result: 
     assert "fecn" not in totals
 
 
+def test_summary_of_the_first_run_keeps_compiling_apart_from_running(
+    console: Console, result: dict[str, Any]
+) -> None:
+    text = _printed(console, result | {"wall_s": 31.25, "startup_s": 30.0})
+    assert "compiled the kernels in 30 s" in text
+    assert "simulated 2 ms in 1.25 s" in text
+
+
 def test_summary_deadlock_names_the_closed_cycle(console: Console, result: dict[str, Any]) -> None:
     result["deadlock"] = {"cycle": ["sw0/2 vl0", "sw1/2 vl0"]}
     assert "sw0/2 vl0 -> sw1/2 vl0 -> sw0/2 vl0" in _printed(console, result)
@@ -67,7 +75,7 @@ def test_summary_of_a_run_in_which_nothing_moved_is_short(console: Console, resu
         "events": [],
         "packet_hops": 0,
         "totals": {"packets": 0},
-        "wall_s": 0.0,
+        "wall_s": 0.25,
     }
     text = _printed(console, result | nothing)
     assert "totals: nothing moved" in text
