@@ -14,6 +14,7 @@ import numpy as np
 
 from fabrictwin.subnet.graph import NO_PORT, Array
 from fabrictwin.subnet.hops import DETOUR, DOWN, UP, Paths, count_hops, undirected
+from fabrictwin.subnet.lids import delivering_switch
 from fabrictwin.subnet.routes import Routes
 
 LID_MATRIX_FILE = "opensm-lid-matrix.dump"
@@ -41,7 +42,7 @@ def fdbs_lines(routes: Routes) -> Iterator[str]:
     targets = routes.lids.targets
     order = np.argsort(targets.lid)
     lids = targets.lid[order]
-    at = np.repeat(np.arange(routes.graph.switch_count), np.diff(targets.first))[order]
+    at = delivering_switch(targets)[order]
     to_hca = (targets.end[order] >= 0).astype(np.int64)
     paths = _legal_paths(routes)
     for switch in _by_guid(routes):

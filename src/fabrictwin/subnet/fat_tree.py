@@ -15,7 +15,7 @@ import numpy as np
 from fabrictwin.jit import inline_kernel, kernel
 from fabrictwin.subnet.graph import Array, Channels, SubnetGraph
 from fabrictwin.subnet.hops import Directions
-from fabrictwin.subnet.lids import Targets
+from fabrictwin.subnet.lids import Targets, delivering_switch
 
 LARGEST_STRIDE = 1 << 40
 
@@ -78,7 +78,7 @@ def _index_targets(level: Array, parent: Array, group: Array, targets: Targets) 
     ends = np.diff(targets.first) - 1
     before = np.empty(len(order), np.int64)
     before[order] = np.cumsum(ends[order]) - ends[order]
-    at = np.repeat(np.arange(len(level)), ends + 1)
+    at = delivering_switch(targets)
     index: Array = before[at] + np.arange(len(at)) - targets.first[at] - 1
     return np.where(targets.end < 0, at, index)
 

@@ -99,6 +99,17 @@ class Lids:
         return Targets(first.astype(np.int32), lid[order].astype(np.int32), port[order], end[order])
 
 
+def is_up(graph: SubnetGraph, targets: Targets) -> Array:
+    """[targets] bool: whether whoever has the LID is up; a switch's own LID always counts as up."""
+    up: Array = np.append(graph.end_alive, np.uint8(1))[targets.end] != 0
+    return up
+
+
+def delivering_switch(targets: Targets) -> Array:
+    """[targets] int32: the switch that delivers each LID."""
+    return np.repeat(np.arange(len(targets.first) - 1, dtype=np.int32), np.diff(targets.first))
+
+
 def assign_lids(graph: SubnetGraph, lmc: int = 0, given: Mapping[PortRef, int] | None = None) -> Lids:
     """Gives every switch and every cabled HCA port its LIDs.
 

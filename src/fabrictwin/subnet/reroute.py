@@ -34,7 +34,7 @@ from fabrictwin.subnet.hops import (
     leads_nearer,
     next_channels,
 )
-from fabrictwin.subnet.lids import Targets
+from fabrictwin.subnet.lids import Targets, delivering_switch, is_up
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing import ROUTING_ENGINES
 from fabrictwin.subnet.routing.dfsssp import fits_on_lanes, put_on_lanes
@@ -96,9 +96,8 @@ def _mark(numbers: Array, size: int) -> Array:
 
 def _drop_dead_ends(graph: SubnetGraph, targets: Targets, lft: Array) -> None:
     """The switch of an HCA port that is down drops its LIDs; the other switches need not know."""
-    at = np.repeat(np.arange(graph.switch_count), np.diff(targets.first))
-    dead = (targets.end >= 0) & (graph.end_alive[targets.end] == 0)
-    lft[at[dead], targets.lid[dead]] = NO_PORT
+    down = ~is_up(graph, targets)
+    lft[delivering_switch(targets)[down], targets.lid[down]] = NO_PORT
 
 
 @kernel

@@ -13,7 +13,7 @@ from fabrictwin.errors import InputError
 from fabrictwin.model.fabric import PortRef
 from fabrictwin.subnet.graph import NO_PORT, Array, SubnetGraph
 from fabrictwin.subnet.hops import Directions, Hops
-from fabrictwin.subnet.lids import LFT_BLOCK_LIDS, Lids
+from fabrictwin.subnet.lids import LFT_BLOCK_LIDS, Lids, delivering_switch, is_up
 from fabrictwin.subnet.request import RoutingRequest
 
 
@@ -105,9 +105,8 @@ def empty_lft(lids: Lids) -> Array:
     """PathTrees tables that drop everything but what a switch delivers itself."""
     graph, targets = lids.graph, lids.targets
     lft = np.full((graph.switch_count, lids.width), NO_PORT, np.uint8)
-    at = np.repeat(np.arange(graph.switch_count), np.diff(targets.first))
-    delivered = (targets.end < 0) | (graph.end_alive[targets.end] != 0)
-    lft[at[delivered], targets.lid[delivered]] = targets.port[delivered]
+    up = is_up(graph, targets)
+    lft[delivering_switch(targets)[up], targets.lid[up]] = targets.port[up]
     return lft
 
 
@@ -126,5 +125,5 @@ def changed_blocks(old: Array, new: Array) -> list[tuple[int, int]]:
     """
     if old.shape != new.shape:
         raise InputError.of(f"forwarding tables of different subnets: {old.shape} and {new.shape} entries")
-    differs = (old != new).reshape(len(old), -1, LFT_BLOCK_LIDS).any(axis=2)
+    differs = (old != new).reshape(len(old), old.shape[1] // LFT_BLOCK_LIDS, LFT_BLOCK_LIDS).any(axis=2)
     return [(int(switch), int(block)) for switch, block in np.argwhere(differs)]

@@ -13,6 +13,7 @@ import numpy as np
 
 from fabrictwin.jit import kernel
 from fabrictwin.subnet.graph import Array
+from fabrictwin.subnet.lids import delivering_switch, is_up
 from fabrictwin.subnet.routes import Routes
 
 DELIVERED = -1
@@ -51,10 +52,9 @@ def path_trees(routes: Routes, among: Array | None = None) -> PathTrees:
         The trees of each of these LIDs that is that of a live HCA port.
     """
     graph, targets = routes.graph, routes.lids.targets
-    every_at = np.repeat(np.arange(graph.switch_count, dtype=np.int32), np.diff(targets.first))
-    live = (targets.end >= 0) & (graph.end_alive[targets.end] != 0)
+    live = (targets.end >= 0) & is_up(graph, targets)
     chosen = np.flatnonzero(live if among is None else live & among)
-    lid, at = targets.lid[chosen], every_at[chosen]
+    lid, at = targets.lid[chosen], delivering_switch(targets)[chosen]
     onward = _follow(graph.channels.alive, graph.channel_at, routes.lft, lid)
     arrives = routes.lft[at, lid] == targets.port[chosen]
     onward[np.arange(len(at)), at] = np.where(arrives, DELIVERED, DROPPED)

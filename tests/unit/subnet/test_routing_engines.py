@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fabrictwin.errors import InputError
-from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.fabric import Fabric, Link, Node, NodeKind, PortRef, Technology
 from fabrictwin.model.routing_names import ROUTING_OPTIONS, RoutingSpec
 from fabrictwin.subnet.credit_loops import check_credit_loops
 from fabrictwin.subnet.reachability import check_reachability
@@ -20,6 +20,7 @@ from fabrictwin.subnet.trees import path_trees
 from unit.subnet.fabrics import (
     COMPUTING_ENGINES,
     DEADLOCK_FREE,
+    RATE_BPS,
     REAL_FILES,
     generated,
     k_ary_tree,
@@ -172,3 +173,13 @@ def test_degraded_tree_is_routed_afresh() -> None:
         assert (unreachable, from_switches) == (0, 0)
         assert not (loop and routes.deadlock_free)
     assert np.count_nonzero(routes.graph.channels.alive) == 2 * (256 - 4)
+
+
+@pytest.mark.parametrize("engine", COMPUTING_ENGINES)
+def test_fabrics_without_switches_or_without_hosts_are_routed(engine: str) -> None:
+    nodes = tuple(
+        Node(f"h{i}", NodeKind.HCA, 10 * i + 1, 1, "native_hca", port_guids=(10 * i + 2,)) for i in range(2)
+    )
+    back_to_back = Link(PortRef(0, 1), PortRef(1, 1), RATE_BPS, 1)
+    assert _judge(routed(Fabric(Technology.INFINIBAND, nodes, (back_to_back,)), engine)) == (0, 0, False)
+    assert _judge(routed(wired([0, 0], [(0, 1)]), engine)) == (0, 0, False)
