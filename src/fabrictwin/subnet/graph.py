@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The array view of a fabric that routing works on: switches, the channels between them, the HCA ports they
-serve.
+"""The array view of a fabric that routing works on: switches, channels between them, HCA ports on them.
 
 A *channel* is one direction of a cable between two switches. Channels are numbered switch by switch, by port
 within a switch, so those of switch ``s`` are ``first[s]:first[s + 1]``. A cabled HCA port is an *endpoint*;
@@ -56,12 +55,10 @@ class SubnetGraph:
         switch_node: [switches] int32, node index of each switch; the order is that of ``fabric.switches``.
         switch_ports: [switches] int32, number of external ports.
         channels: Switch-to-switch channels.
-        channel_link: [channels] int32, index in ``fabric.links``.
         end_node: [endpoints] int32, node index of the HCA; endpoints are ordered by (node, port).
         end_hca_port: [endpoints] int32, port of the HCA.
         end_switch: [endpoints] int32, the switch that it is cabled to; -1 if it is cabled to another HCA.
         end_port: [endpoints] uint8, port of that switch.
-        end_link: [endpoints] int32, index in ``fabric.links``.
         end_alive: [endpoints] uint8, 0 while its cable, its HCA or its switch is down.
     """
 
@@ -69,12 +66,10 @@ class SubnetGraph:
     switch_node: Array
     switch_ports: Array
     channels: Channels
-    channel_link: Array
     end_node: Array
     end_hca_port: Array
     end_switch: Array
     end_port: Array
-    end_link: Array
     end_alive: Array
 
     @property
@@ -173,7 +168,6 @@ def build_graph(fabric: Fabric) -> SubnetGraph:
     cables = np.array(
         [(link.a.node, link.a.port, link.b.node, link.b.port) for link in fabric.links], np.int32
     ).reshape(-1, 4)
-    link = np.tile(np.arange(len(cables), dtype=np.int32), 2)
     both = np.concatenate([cables, cables[:, [2, 3, 0, 1]]])
     from_switch, to_switch = is_switch[both[:, 0]], is_switch[both[:, 2]]
 
@@ -198,12 +192,10 @@ def build_graph(fabric: Fabric) -> SubnetGraph:
         switch_node,
         np.array([fabric.nodes[node].ports for node in switch_node], np.int32),
         channels,
-        link[inside],
         both[ends, 0],
         both[ends, 1],
         number[both[ends, 2]],
         both[ends, 3].astype(np.uint8),
-        link[ends],
         np.ones(len(ends), np.uint8),
     )
 

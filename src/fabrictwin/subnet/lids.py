@@ -72,15 +72,6 @@ class Lids:
         """Entries of a forwarding table: up to the highest LID in use, in whole blocks."""
         return (self.top // LFT_BLOCK_LIDS + 1) * LFT_BLOCK_LIDS
 
-    def of(self, port: PortRef) -> int:
-        """Base LID of an HCA port, or of a switch (whatever the port).
-
-        Raises:
-            KeyError: The port is not cabled.
-        """
-        switch = self.graph.switch_of.get(port.node)
-        return int(self.end_lid[self.graph.end_of[port]] if switch is None else self.switch_lid[switch])
-
     @cached_property
     def targets(self) -> Targets:
         """Every LID that some switch delivers."""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a subnet manager reacts to links that go down and come up: traps, sweeps, and LFT blocks written in
-time.
+"""How a subnet manager answers links that go down and come up: traps, sweeps, and LFT blocks in time.
 
 **Models.** A switch that sees a link change sends trap 128, which reaches the SM after ``trap_latency`` if
 the forwarding tables of that moment lead there. If they do not, the next periodic light sweep notices the
