@@ -80,7 +80,7 @@ def engine_cases() -> tuple[Case, ...]:
         Case(
             "incast-32",
             UNIT,
-            10e6,
+            3.28e6,
             True,
             partial(_measure, "incast-32", k=8, duration="20ms", workload=_incast(32)),
             (
