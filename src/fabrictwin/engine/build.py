@@ -25,7 +25,7 @@ from fabrictwin.model.scenario import Scenario
 from fabrictwin.units import femtoseconds_per_byte
 
 WHEEL_BUCKETS = 1 << 16
-EVENTS_PER_BUCKET = 1
+EVENTS_PER_BUCKET = 4
 CACHED_PORTS = 2048
 """Ports of a fabric whose records stay in a core's cache."""
 CODEWORD_BITS = 5440
@@ -113,9 +113,7 @@ def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.Sta
         g=_build_globals(),
         par=_build_parameters(plan, trace),
         port=port,
-        input=_build_inputs(plan),
         port_more=_build_port_more(plan),
-        xmit_wait_ps=np.zeros(plan.ports.count, np.int64),
         pv=_build_port_vls(plan, port),
         pv_input=_build_pv_inputs(plan, port),
         pv_more=_build_pv_more(plan),
@@ -174,7 +172,7 @@ def _build_parameters(plan: Plan, trace: bool) -> st.Records:
         shift=_bucket_shift(plan),
         buckets=WHEEL_BUCKETS,
         trace=int(trace),
-        look_ahead=int(plan.ports.count > CACHED_PORTS),
+        look_ahead=int(2 * len(scenario.fabric.links) > CACHED_PORTS),
         management=int(any(flow.management for _, flow in plan.flows)),
         high_limit=scenario.qos.vl_high_limit,
         high_entries=len(_weighted(scenario.qos.vlarb_high)),
@@ -205,7 +203,7 @@ def _build_nodes(plan: Plan) -> st.Records:
     scenario = plan.scenario
     node = st.records(len(scenario.fabric.nodes), st.NODE, hoq_ps=NEVER, leaf_hoq_ps=NEVER, switch=-1)
     node.port0 = plan.ports.first
-    node.ports = [item.ports for item in scenario.fabric.nodes]
+    node.ports = _highest_cabled(scenario.fabric)
     for row, index in enumerate(scenario.fabric.switches):
         model = scenario.switch_models[scenario.fabric.nodes[index].model]
         record = node[index]
@@ -225,6 +223,15 @@ def _build_nodes(plan: Plan) -> st.Records:
     return node
 
 
+def _highest_cabled(fabric: Fabric) -> np.ndarray:
+    """[nodes] highest port number that has a cable."""
+    highest = np.zeros(len(fabric.nodes), np.int64)
+    for link in fabric.links:
+        for end in (link.a, link.b):
+            highest[end.node] = max(highest[end.node], end.port)
+    return highest
+
+
 def _model_of(scenario: Scenario, node: int) -> Any:
     item = scenario.fabric.nodes[node]
     models: Any = scenario.switch_models if item.kind is NodeKind.SWITCH else scenario.hca_models
@@ -234,7 +241,7 @@ def _model_of(scenario: Scenario, node: int) -> Any:
 def _build_ports(plan: Plan, owned: np.ndarray) -> st.Records:
     """PORT rows with their cables; ``voq0`` is filled with the VOQs."""
     scenario = plan.scenario
-    port = st.records(plan.ports.count, st.PORT, serve_at_ps=NEVER, due_ps=NEVER, peer=-1, voq0=-1)
+    port = st.records(plan.ports.count, st.PORT, serve_at_ps=NEVER, peer=-1, voq0=-1)
     port.node = _nodes_of_ports(plan)
     for end, other, link in _cable_ends(scenario.fabric):
         record = port[plan.ports.of(end)]
@@ -257,21 +264,18 @@ def _cable_ends(fabric: Fabric) -> Iterator[tuple[PortRef, PortRef, Link]]:
         yield link.b, link.a, link
 
 
-def _build_inputs(plan: Plan) -> st.Records:
-    scenario = plan.scenario
-    inputs = st.records(plan.ports.count, st.INPUT, down_at_ps=-1, receives=1)
-    inputs.node = _nodes_of_ports(plan)
-    inputs.number = np.arange(plan.ports.count) - plan.ports.first[inputs.node] + 1
-    inputs.is_hca = np.isin(inputs.node, scenario.fabric.hcas)
-    for end, other, _ in _cable_ends(scenario.fabric):
-        llr = _model_of(scenario, end.node).llr and _model_of(scenario, other.node).llr
-        inputs[plan.ports.of(end)].llr = int(llr)
-    return inputs
-
-
 def _build_port_more(plan: Plan) -> st.Records:
     scenario = plan.scenario
-    more = st.records(plan.ports.count, st.PORT_MORE, drain_fs=-1, drain_head=-1, drain_tail=-1, draining=-1)
+    more = st.records(
+        plan.ports.count,
+        st.PORT_MORE,
+        down_at_ps=-1,
+        receives=1,
+        drain_fs=-1,
+        drain_head=-1,
+        drain_tail=-1,
+        draining=-1,
+    )
     more.limit_left = scenario.qos.vl_high_limit * LIMIT_UNIT_BYTES
     for name, table in (("high_left", scenario.qos.vlarb_high), ("low_left", scenario.qos.vlarb_low)):
         entries = _weighted(table)
@@ -282,7 +286,10 @@ def _build_port_more(plan: Plan) -> st.Records:
         more.vl15_blocks[rows] = model.vl15_buffer_bytes // model.credit_block_bytes
         if node.kind is NodeKind.HCA and model.drain_rate_bps is not None:
             more.drain_fs[rows] = femtoseconds_per_byte(model.drain_rate_bps)
+            more.drains[rows] = 1
     for end, other, link in _cable_ends(scenario.fabric):
+        llr = _model_of(scenario, end.node).llr and _model_of(scenario, other.node).llr
+        more[plan.ports.of(end)].llr = int(llr)
         if _model_of(scenario, other.node).fec_latency_ps > 0:
             more[plan.ports.of(end)].jitter_ps = CODEWORD_BITS * 10**16 // (link.rate_bps * 10_625)
     more.victim_mask[[plan.ports.of(end) for end in scenario.congestion_control.victim_ports]] = 1
@@ -308,7 +315,13 @@ def _buffers(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 def _build_port_vls(plan: Plan, port: st.Records) -> st.Records:
     vls = plan.vls
     pv = st.records(
-        plan.ports.count * vls, st.PV, credit_at_ps=NEVER, fcp_head=-1, fcp_tail=-1, ring_head=-1, ring_tail=-1
+        plan.ports.count * vls,
+        st.PV,
+        credit_at_ps=NEVER,
+        fcp_ps=NEVER,
+        fcp_head=-1,
+        ring_head=-1,
+        ring_tail=-1,
     )
     blocks, shifts = _buffers(plan)
     peer_node = port.node[port.peer]
@@ -320,10 +333,13 @@ def _build_port_vls(plan: Plan, port: st.Records) -> st.Records:
 
 def _build_pv_inputs(plan: Plan, port: st.Records) -> st.Records:
     cap = np.repeat(_buffers(plan)[0][port.node], plan.vls)
+    number = np.arange(plan.ports.count) - plan.ports.first[port.node] + 1
     return st.records(
         plan.ports.count * plan.vls,
         st.PV_INPUT,
         last_fcp_ps=-NEVER,
+        number=np.repeat(number, plan.vls),
+        due_ps=NEVER,
         due_head=-1,
         due_tail=-1,
         advertised=cap,
@@ -352,8 +368,9 @@ def _build_pv_more(plan: Plan) -> st.Records:
 def _build_voqs(plan: Plan, port: st.Records) -> st.Records:
     fabric: Fabric = plan.scenario.fabric
     count = 0
+    sizes = _highest_cabled(fabric)
     for index in fabric.switches:
-        size = fabric.nodes[index].ports
+        size = int(sizes[index])
         first = int(plan.ports.first[index])
         per_port = (plan.vls - 1) * size
         port.voq0[first : first + size] = count + per_port * np.arange(size)

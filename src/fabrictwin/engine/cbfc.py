@@ -65,42 +65,60 @@ def schedule_credit(s: State, p: int, index: int, time_ps: int) -> None:
 @kernel
 def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
     """Blocks of an input buffer become free: an FCP is due then."""
-    port = s.port[p]
-    vls = s.par[0].vls
-    pv = s.pv_input[p * vls + vl]
-    tail = pv.due_tail
-    if tail < 0:
-        cell = take_cell(s, time_ps, blocks)
-        pv.due_head = cell
-        pv.due_tail = cell
-        port.due_mask = port.due_mask | (1 << vl)
-    elif s.cell[tail].time_ps < time_ps:
-        cell = take_cell(s, time_ps, blocks)
-        s.cell[tail].next = cell
-        pv.due_tail = cell
-    elif s.cell[tail].time_ps == time_ps:
-        s.cell[tail].value += blocks
+    index = p * s.par[0].vls + vl
+    pv = s.pv_input[index]
+    if pv.due_ps == NEVER:
+        pv.due_ps = time_ps
+        pv.due_blocks = blocks
+    elif pv.due_ps == time_ps:
+        pv.due_blocks += blocks
     else:
-        _insert_due(s, p * vls + vl, time_ps, blocks)
-    if time_ps < port.due_ps:
-        port.due_ps = time_ps
+        _free_later(s, index, time_ps, blocks)
     if pv.wanted:
         pv.wanted = 0
+        port = s.port[p]
         at_ps = max(time_ps, port.tx_free_ps) + fcp_flight(s, p)
-        schedule_credit(s, port.peer, port.peer * vls + vl, at_ps)
+        schedule_credit(s, port.peer, port.peer * s.par[0].vls + vl, at_ps)
     if pv.eager:
-        push_event(s, time_ps, port.node, EventKind.FCP_DUE, p, p)
+        push_event(s, time_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
+
+
+@kernel
+def _free_later(s: State, index: int, time_ps: int, blocks: int) -> None:
+    """Puts freed blocks where they belong by time among those that are due."""
+    pv = s.pv_input[index]
+    if time_ps < pv.due_ps:
+        cell = take_cell(s, pv.due_ps, pv.due_blocks)
+        s.cell[cell].next = pv.due_head
+        if pv.due_head < 0:
+            pv.due_tail = cell
+        pv.due_head = cell
+        pv.due_ps = time_ps
+        pv.due_blocks = blocks
+        return
+    tail = np.int64(pv.due_tail)
+    if tail >= 0 and s.cell[tail].time_ps > time_ps:
+        _insert_due(s, index, time_ps, blocks)
+    elif tail >= 0 and s.cell[tail].time_ps == time_ps:
+        s.cell[tail].value += blocks
+    else:
+        cell = take_cell(s, time_ps, blocks)
+        if tail < 0:
+            pv.due_head = cell
+        else:
+            s.cell[tail].next = cell
+        pv.due_tail = cell
 
 
 @kernel
 def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
     """Puts a cell where it belongs by time; the list has a later one."""
     pv = s.pv_input[index]
-    before = -1
-    here = pv.due_head
+    before = np.int64(-1)
+    here = np.int64(pv.due_head)
     while s.cell[here].time_ps < time_ps:
         before = here
-        here = s.cell[here].next
+        here = np.int64(s.cell[here].next)
     if s.cell[here].time_ps == time_ps:
         s.cell[here].value += blocks
         return
@@ -113,11 +131,27 @@ def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
 
 
 @kernel
+def _drop_first_due(s: State, index: int) -> None:
+    """The first freed blocks are no longer due."""
+    pv = s.pv_input[index]
+    cell = np.int64(pv.due_head)
+    if cell < 0:
+        pv.due_ps = NEVER
+        return
+    pv.due_ps = s.cell[cell].time_ps
+    pv.due_blocks = s.cell[cell].value
+    pv.due_head = s.cell[cell].next
+    if pv.due_head < 0:
+        pv.due_tail = -1
+    give_cell(s, cell)
+
+
+@kernel
 def _fcp_start(s: State, p: int, index: int) -> int:
     """When the next FCP of a PV could start, as far as is known."""
     pv = s.pv_input[index]
     port = s.port[p]
-    start_ps = max(s.cell[pv.due_head].time_ps, port.tx_free_ps)
+    start_ps = max(pv.due_ps, port.tx_free_ps)
     return max(start_ps, pv.last_fcp_ps + s.node[port.node].fcp_gap_ps)
 
 
@@ -127,16 +161,9 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     port = s.port[p]
     vls = s.par[0].vls
     pv = s.pv_input[p * vls + vl]
-    cell = pv.due_head
-    while cell >= 0 and s.cell[cell].time_ps <= start_ps:
-        pv.advertised = (pv.advertised + s.cell[cell].value) & SEQUENCE_MASK
-        following = s.cell[cell].next
-        give_cell(s, cell)
-        cell = following
-    pv.due_head = cell
-    if cell < 0:
-        pv.due_tail = -1
-        port.due_mask = port.due_mask & ~(1 << vl)
+    while pv.due_ps <= start_ps:
+        pv.advertised = (pv.advertised + pv.due_blocks) & SEQUENCE_MASK
+        _drop_first_due(s, p * vls + vl)
     pv.last_fcp_ps = start_ps
     port.tx_free_ps = start_ps + wire_time(FCP_BYTES, port.fs_per_byte)
     pv.fcps += 1
@@ -149,21 +176,29 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     if port.remote:
         send_out(s, arrival_ps, port.peer * vls + vl, pv.advertised, FCP_UPDATE)
     else:
-        append_fcp(s, port.peer * vls + vl, arrival_ps, pv.advertised)
+        append_fcp(s, port.peer, port.peer * vls + vl, arrival_ps, pv.advertised)
     if pv.eager:
         _resynchronise(s, p, vl, arrival_ps)
 
 
 @kernel
-def append_fcp(s: State, index: int, arrival_ps: int, fccl: int) -> None:
-    """An FCP is on its way to the sender's side of a PV."""
+def append_fcp(s: State, p: int, index: int, arrival_ps: int, fccl: int) -> None:
+    """An FCP is on its way to a PV of a port, behind all others."""
     pv = s.pv[index]
+    if pv.fcp_ps <= s.g[0].now_ps:
+        hear_fcps(s, p, index, s.g[0].now_ps)
+    if pv.fcp_ps == NEVER:
+        pv.fcp_ps = arrival_ps
+        pv.fcp_fccl = fccl
+        return
     cell = take_cell(s, arrival_ps, fccl)
-    if pv.fcp_tail < 0:
+    if pv.fcp_head < 0:
         pv.fcp_head = cell
-    else:
-        s.cell[pv.fcp_tail].next = cell
-    pv.fcp_tail = cell
+        return
+    here = np.int64(pv.fcp_head)
+    while s.cell[here].next >= 0:
+        here = np.int64(s.cell[here].next)
+    s.cell[here].next = cell
 
 
 @kernel
@@ -231,69 +266,60 @@ def refresh_time(s: State, p: int) -> int:
 
 
 @kernel
-def _send_fcps_of_one_vl(s: State, p: int, until_ps: int) -> None:
-    port = s.port[p]
-    while port.due_mask != 0 and port.up:
-        if _fcp_start(s, p, 2 * p) > until_ps:
-            port.due_ps = s.cell[s.pv_input[2 * p].due_head].time_ps
+def send_fcps(s: State, p: int, until_ps: int) -> None:
+    """Sends every FCP of a port that starts up to a time (which is not in the future)."""
+    if s.par[0].vls > 2:
+        _send_fcps_of_vls(s, p, until_ps)
+        return
+    while s.pv_input[2 * p].due_ps <= until_ps and s.port[p].up:
+        start_ps = _fcp_start(s, p, 2 * p)
+        if start_ps > until_ps:
             return
-        _advertise(s, p, 0, _fcp_start(s, p, 2 * p))
-    if port.due_mask == 0:
-        port.due_ps = NEVER
+        _advertise(s, p, 0, start_ps)
 
 
 @kernel
-def send_fcps(s: State, p: int, until_ps: int) -> None:
-    """Sends every FCP of a port that starts up to a time (which is not in the future)."""
-    port = s.port[p]
+def _send_fcps_of_vls(s: State, p: int, until_ps: int) -> None:
+    """The same among several VLs: the earliest start first, then the earliest due, then the lowest VL."""
     vls = s.par[0].vls
-    if vls == 2:
-        _send_fcps_of_one_vl(s, p, until_ps)
-        return
-    while port.due_mask != 0 and port.up:
-        best_vl = -1
-        best_start = NEVER
-        best_due = NEVER
-        next_due = NEVER
+    while s.port[p].up:
+        best_vl = np.int64(-1)
+        best_start = until_ps + 1
+        best_due = np.int64(NEVER)
         for vl in range(vls - 1):
-            if (port.due_mask >> vl) & 1 != 0:
-                due_ps = s.cell[s.pv_input[p * vls + vl].due_head].time_ps
+            due_ps = s.pv_input[p * vls + vl].due_ps
+            if due_ps <= until_ps:
                 start_ps = _fcp_start(s, p, p * vls + vl)
-                next_due = min(next_due, due_ps)
                 if start_ps < best_start or (start_ps == best_start and due_ps < best_due):
                     best_vl = vl
                     best_start = start_ps
                     best_due = due_ps
         if best_start > until_ps:
-            port.due_ps = next_due
             return
         _advertise(s, p, best_vl, best_start)
-    if port.due_mask == 0:
-        port.due_ps = NEVER
 
 
 @kernel
 def survives(s: State, p: int, arrival_ps: int) -> bool:
     """Whether an FCP that arrives at a port was not on the wire while the link was down."""
-    came_up_ps = s.input[p].up_at_ps
-    return (
-        came_up_ps == 0
-        or arrival_ps <= s.input[p].down_at_ps
-        or arrival_ps - fcp_flight(s, p) >= came_up_ps
-    )
+    more = s.port_more[p]
+    return arrival_ps <= more.down_at_ps or arrival_ps - fcp_flight(s, p) >= more.up_at_ps
 
 
 @kernel
 def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
     """Takes the FCPs that have arrived at a sender."""
     pv = s.pv[index]
-    while pv.fcp_head >= 0 and s.cell[pv.fcp_head].time_ps <= now_ps:
-        cell = pv.fcp_head
+    while pv.fcp_ps <= now_ps:
+        if not s.port[p].flapped or survives(s, p, pv.fcp_ps):
+            pv.fccl = pv.fcp_fccl
+        cell = np.int64(pv.fcp_head)
+        if cell < 0:
+            pv.fcp_ps = NEVER
+            return
+        pv.fcp_ps = s.cell[cell].time_ps
+        pv.fcp_fccl = s.cell[cell].value
         pv.fcp_head = s.cell[cell].next
-        if pv.fcp_head < 0:
-            pv.fcp_tail = -1
-        if survives(s, p, s.cell[cell].time_ps):
-            pv.fccl = s.cell[cell].value
         give_cell(s, cell)
 
 
@@ -305,9 +331,8 @@ def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
         return True
     port = s.port[p]
     if not port.remote:
-        peer = port.peer
-        if s.port[peer].due_ps < now_ps:
-            send_fcps(s, peer, now_ps - fcp_flight(s, peer))
+        peer = np.int64(port.peer)
+        send_fcps(s, peer, now_ps - fcp_flight(s, peer))
     hear_fcps(s, p, index, now_ps)
     return fits_credits(pv.fccl, pv.fctbs, blocks)
 
@@ -316,14 +341,14 @@ def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
 def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
     """A lower bound of when the next FCP for a PV arrives; NEVER: the other end will say (``wanted``)."""
     pv = s.pv[index]
-    if pv.fcp_head >= 0:
-        return s.cell[pv.fcp_head].time_ps
+    if pv.fcp_ps < NEVER:
+        return pv.fcp_ps
     port = s.port[p]
     if port.remote:
         return NEVER
     peer = port.peer
     peer_index = index + (peer - p) * s.par[0].vls
-    if s.pv_input[peer_index].due_head < 0 or not s.port[peer].up:
+    if s.pv_input[peer_index].due_ps == NEVER or not s.port[peer].up:
         s.pv_input[peer_index].wanted = 1
         return NEVER
     return max(_fcp_start(s, peer, peer_index) + fcp_flight(s, peer), now_ps + 1)
@@ -347,7 +372,7 @@ def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
     pv = s.pv[index]
     pv.blocked = 0
     if now_ps > pv.blocked_at_ps:
-        s.xmit_wait_ps[p] += now_ps - pv.blocked_at_ps
+        s.port_more[p].xmit_wait_ps += now_ps - pv.blocked_at_ps
         pv.starved = 1
 
 
@@ -368,7 +393,7 @@ def plan_fcp(s: State, p: int, now_ps: int) -> None:
     vls = s.par[0].vls
     for vl in range(vls - 1):
         index = p * vls + vl
-        if s.pv_input[index].eager and s.pv_input[index].due_head >= 0:
+        if s.pv_input[index].eager and s.pv_input[index].due_ps < NEVER:
             start_ps = max(_fcp_start(s, p, index), now_ps)
             push_event(s, start_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
 
@@ -393,24 +418,20 @@ def init_link(s: State, p: int, now_ps: int) -> None:
         if port.remote:
             send_out(s, arrival_ps, peer_index, advertised, FCP_INIT)
         else:
-            append_fcp(s, peer_index, arrival_ps, advertised)
+            append_fcp(s, port.peer, peer_index, arrival_ps, advertised)
             schedule_credit(s, port.peer, peer_index, arrival_ps)
 
 
 @kernel
 def forget_due(s: State, p: int, vl: int, now_ps: int) -> int:
     """Drops what is due up to now from a receiver's list; returns the blocks that become free later."""
-    pv = s.pv_input[p * s.par[0].vls + vl]
-    while pv.due_head >= 0 and s.cell[pv.due_head].time_ps <= now_ps:
-        cell = pv.due_head
-        pv.due_head = s.cell[cell].next
-        give_cell(s, cell)
-    if pv.due_head < 0:
-        pv.due_tail = -1
-        s.port[p].due_mask = s.port[p].due_mask & ~(1 << vl)
-    later = 0
-    cell = pv.due_head
+    index = p * s.par[0].vls + vl
+    pv = s.pv_input[index]
+    while pv.due_ps <= now_ps:
+        _drop_first_due(s, index)
+    later = np.int64(pv.due_blocks) if pv.due_ps < NEVER else np.int64(0)
+    cell = np.int64(pv.due_head)
     while cell >= 0:
         later += s.cell[cell].value
-        cell = s.cell[cell].next
+        cell = np.int64(s.cell[cell].next)
     return later

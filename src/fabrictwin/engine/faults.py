@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.cbfc import forget_due, free_blocks, give_cell, send_fcps
+from fabrictwin.engine.cbfc import forget_due, free_blocks, hear_fcps, send_fcps, unblock_sender
 from fabrictwin.engine.codes import NEVER, SEQUENCE_MASK, EventKind, LogKind
 from fabrictwin.engine.hca import set_drain_rate
 from fabrictwin.engine.link import discard_packet
@@ -45,7 +45,8 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
     send_fcps(s, p, now_ps)
     port.up = 0
-    s.input[p].down_at_ps = now_ps
+    port.flapped = 1
+    s.port_more[p].down_at_ps = now_ps
     s.port_more[p].downed += 1
     vls = s.par[0].vls
     for vl in range(vls):
@@ -53,12 +54,10 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
         _flush_fifo(s, p, vl, now_ps)
         if port.voq0 >= 0 and vl < vls - 1:
             discard_waiting(s, p, vl, now_ps)
-        while pv.fcp_head >= 0:
-            cell = pv.fcp_head
-            pv.fcp_head = s.cell[cell].next
-            give_cell(s, cell)
-        pv.fcp_tail = -1
-        pv.blocked = 0
+        hear_fcps(s, p, p * vls + vl, NEVER - 1)
+        s.pv_input[p * vls + vl].flapped = 1
+        if pv.blocked:
+            unblock_sender(s, p, p * vls + vl, now_ps)
         pv.credit_at_ps = NEVER
         if port.voq0 < 0 and pv.ring_head < 0:
             port.vl_mask = port.vl_mask & ~(1 << vl)
@@ -69,7 +68,7 @@ def _link_up(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
     vls = s.par[0].vls
     port.up = 1
-    s.input[p].up_at_ps = now_ps
+    s.port_more[p].up_at_ps = now_ps
     port.tx_free_ps = now_ps
     s.port_more[p].last_tail_ps = 0
     for vl in range(vls - 1):
@@ -124,7 +123,7 @@ def on_action(s: State, a: int, now_ps: int) -> None:
     elif action.kind == ActionKind.DRAIN_RATE:
         set_drain_rate(s, p, action.value, now_ps)
     elif action.kind == ActionKind.RECEIVE_QUEUE:
-        s.input[p].receives = action.value
+        s.port_more[p].receives = action.value
     write_log(s, now_ps, action.node, _log_kind(action.kind, action.value), p, action.value)
 
 

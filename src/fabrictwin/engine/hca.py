@@ -87,9 +87,9 @@ def take_from_hca(s: State, p: int, vl: int, now_ps: int) -> int:
 def _drain_next(s: State, p: int, now_ps: int) -> None:
     """Starts to move the next packet to memory, if the HCA does that now."""
     port = s.port_more[p]
-    s.input[p].drains = 1
+    port.drains = 1
     if port.draining < 0 and port.drain_head < 0 and port.drain_fs == AT_LINE_RATE:
-        s.input[p].drains = 0
+        port.drains = 0
     if port.draining >= 0 or port.drain_head < 0 or port.drain_fs == 0:
         return
     index = port.drain_head
@@ -99,7 +99,7 @@ def _drain_next(s: State, p: int, now_ps: int) -> None:
     port.draining = index
     length = s.packet[index].wire
     took_ps = 0 if port.drain_fs == AT_LINE_RATE else wire_time(length, port.drain_fs)
-    push_event(s, now_ps + took_ps, s.input[p].node, EventKind.DRAINED, p, p)
+    push_event(s, now_ps + took_ps, s.port[p].node, EventKind.DRAINED, p, p)
 
 
 @kernel
@@ -147,7 +147,7 @@ def on_arrive_hca(s: State, packet_index: int, now_ps: int) -> int:
     p = np.int64(packet.port)
     kind = packet.kind
     data = kind == PacketKind.DATA
-    if data and s.input[p].drains:
+    if data and s.port_more[p].drains:
         _drain_later(s, packet_index, now_ps)
         return NOBODY
     if kind != PacketKind.MANAGEMENT:

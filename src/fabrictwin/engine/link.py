@@ -44,23 +44,13 @@ def discard_packet(s: State, index: int, time_ps: int) -> None:
 
 
 @kernel
-def packets_sent(s: State, p: int) -> int:
-    """Packets that a port has sent on all its VLs."""
-    sent = np.int64(0)
-    for vl in range(s.par[0].vls):
-        sent += s.pv[p * s.par[0].vls + vl].sent
-    return sent
-
-
-@kernel
 def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
     """Draws symbol errors for a packet; returns the delay that link-level retry costs, or marks it corrupted."""
     port = s.port[p]
     packet = s.packet[index]
-    tries = LLR_TRIES if s.input[p].llr else 1
-    sent = packets_sent(s, p)
+    tries = LLR_TRIES if s.port_more[p].llr else 1
     for attempt in range(tries):
-        bits = draw_below(s.par[0].seed, Stream.PACKET_ERROR, p, sent * 8 + attempt, 1 << 31)
+        bits = draw_below(s.par[0].seed, Stream.PACKET_ERROR, p, port.xmit_pkts * 8 + attempt, 1 << 31)
         if 2 * bits >= s.port_more[p].error_below:
             return attempt * (ser_ps + 2 * port.delay_ps)
         packet.hits += 1
@@ -74,7 +64,7 @@ def _jitter(s: State, p: int, head_in_ps: int) -> int:
     more = s.port_more[p]
     if more.jitter_ps == 0:
         return head_in_ps
-    extra_ps = draw_below(s.par[0].seed, Stream.FEC_JITTER, p, packets_sent(s, p), more.jitter_ps)
+    extra_ps = draw_below(s.par[0].seed, Stream.FEC_JITTER, p, s.port[p].xmit_pkts, more.jitter_ps)
     return max(head_in_ps + extra_ps, more.last_tail_ps)
 
 
@@ -133,7 +123,6 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
         release_input(s, index, end_ps)
     if s.par[0].trace:
         _trace_packet(s, p, index, vl)
-    port.xmit_bytes += packet.wire
     g.packet_hops += 1
     pv = s.pv[p * vls + vl]
     packet.blocks = blocks_of(packet.wire, pv.block_shift)
@@ -142,7 +131,8 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     if port.odd:
         packet.head_in_ps = _jitter(s, p, packet.head_in_ps)
         s.port_more[p].last_tail_ps = packet.head_in_ps + ser_ps
-    pv.sent += 1
+    port.xmit_bytes += packet.wire
+    port.xmit_pkts += 1
     if vl < vls - 1:
         pv.fctbs = (pv.fctbs + packet.blocks) & SEQUENCE_MASK
         if packet.flags & Flag.CORRUPTED:
@@ -175,7 +165,7 @@ def _count_hits(s: State, index: int) -> None:
     packet = s.packet[index]
     more = s.port_more[packet.port]
     more.symbol_errors += packet.hits
-    if s.input[packet.port].llr:
+    if more.llr:
         more.integrity_errors += packet.hits
     packet.hits = 0
 
@@ -184,23 +174,26 @@ def _count_hits(s: State, index: int) -> None:
 def receive_packet(s: State, index: int, now_ps: int) -> bool:
     """Counts a packet that arrives at a port; False: it is lost and gone."""
     packet = s.packet[index]
-    q = packet.port
-    port = s.input[q]
-    if port.down_at_ps > packet.start_ps and tail_in(s, index) > port.down_at_ps:
-        give_packet(s, index)
-        return False
-    if packet.hits > 0:
+    q = np.int64(packet.port)
+    pv = s.pv_input[q * s.par[0].vls + packet.vl]
+    if packet.hits > 0 or pv.flapped:
+        more = s.port_more[q]
+        if more.down_at_ps > packet.start_ps and tail_in(s, index) > more.down_at_ps:
+            give_packet(s, index)
+            return False
         _count_hits(s, index)
-    if packet.flags & Flag.CORRUPTED:
-        s.port_more[q].rcv_errors += 1
-        give_packet(s, index)
-        return False
-    port.rcv_pkts += 1
-    port.rcv_bytes += packet.wire
-    if packet.flags & Flag.FECN:
-        port.fecn_received += 1
-    if packet.flags & Flag.BECN:
-        port.becn_received += 1
+    if packet.flags & (Flag.CORRUPTED | Flag.FECN | Flag.BECN):
+        more = s.port_more[q]
+        if packet.flags & Flag.CORRUPTED:
+            more.rcv_errors += 1
+            give_packet(s, index)
+            return False
+        if packet.flags & Flag.FECN:
+            more.fecn_received += 1
+        if packet.flags & Flag.BECN:
+            more.becn_received += 1
+    pv.rcv_pkts += 1
+    pv.rcv_bytes += packet.wire
     return True
 
 

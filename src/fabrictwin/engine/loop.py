@@ -62,7 +62,9 @@ def _room(s: State) -> int:
 
 
 @kernel
-def _handle_seldom(s: State, kind: int, argument: int, data: int, now_ps: int) -> int:
+def _handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
+    kind = (key >> 31) & _KIND_MASK
+    argument = key & _ARGUMENT_MASK
     if kind == EventKind.ACTION:
         on_action(s, argument, now_ps)
     elif kind == EventKind.LINK_INIT:
@@ -70,7 +72,7 @@ def _handle_seldom(s: State, kind: int, argument: int, data: int, now_ps: int) -
     elif kind == EventKind.RESYNC:
         on_resync(s, argument, data, now_ps)
     elif kind == EventKind.STORED:
-        return on_stored(s, data, now_ps)
+        return on_stored(s, data, key >> 36, now_ps)
     elif kind == EventKind.DRAINED:
         return on_drained(s, argument, now_ps)
     elif kind == EventKind.FCP_DUE:
@@ -105,7 +107,6 @@ def _look_ahead(s: State, at: int) -> None:
         argument = event.key & _ARGUMENT_MASK
         if (event.key >> 31) & _KIND_MASK == EventKind.ARRIVE:
             prefetch(s.packet, event.data)
-            prefetch(s.input, argument)
             prefetch(s.pv_input, argument * s.par[0].vls)
         else:
             prefetch(s.port, event.data)
@@ -115,7 +116,7 @@ def _look_ahead(s: State, at: int) -> None:
         argument = event.key & _ARGUMENT_MASK
         kind = (event.key >> 31) & _KIND_MASK
         if kind == EventKind.ARRIVE:
-            out = peek_output(s, event.data, argument)
+            out = peek_output(s, event.data, argument, event.key >> 36)
             if out >= 0:
                 prefetch(s.port, out)
                 prefetch(s.pv, out * s.par[0].vls)
@@ -158,10 +159,11 @@ def run(s: State, horizon_ps: int) -> int:
             g.live -= 1
             g.last_live_ps = now_ps
         if kind == EventKind.ARRIVE:
-            if s.input[argument].is_hca:
+            node = event.key >> 36
+            if s.node[node].switch < 0:
                 p = on_arrive_hca(s, data, now_ps)
             else:
-                p = on_arrive_switch(s, data, now_ps)
+                p = on_arrive_switch(s, data, node, now_ps)
         elif kind == EventKind.PORT_FREE:
             p = on_port_free(s, argument, now_ps)
         elif kind == EventKind.CREDIT:
@@ -169,7 +171,7 @@ def run(s: State, horizon_ps: int) -> int:
         elif kind == EventKind.PACED:
             p = on_paced(s, argument, now_ps)
         else:
-            p = _handle_seldom(s, kind, argument, data, now_ps)
+            p = _handle_seldom(s, event.key, data, now_ps)
         if p >= 0:
             serve_port(s, p, now_ps)
 
@@ -199,7 +201,7 @@ def take_in(s: State, packets, fcps) -> None:  # type: ignore[no-untyped-def]
     for i in range(len(packets)):
         index = take_packet(s)
         s.packet[index] = packets[i]
-        schedule_arrival(s, index, s.input[packets[i].port].node)
+        schedule_arrival(s, index, s.port[packets[i].port].node)
     for i in range(len(fcps)):
         record = fcps[i]
         p = record.pv // vls
@@ -209,6 +211,6 @@ def take_in(s: State, packets, fcps) -> None:  # type: ignore[no-untyped-def]
             node = s.port[p].node
             push_event(s, record.arrival_ps, node, EventKind.RESYNC, record.pv, record.value)
         else:
-            append_fcp(s, record.pv, record.arrival_ps, record.value)
+            append_fcp(s, p, np.int64(record.pv), record.arrival_ps, record.value)
             if s.pv[record.pv].blocked or record.kind == FCP_INIT:
                 schedule_credit(s, p, record.pv, record.arrival_ps)

@@ -120,8 +120,7 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
             vl, high = _arbitrate(s, p, now_ps)
             if vl < 0:
                 return
-    if port.due_ps <= now_ps:
-        send_fcps(s, p, now_ps)
+    send_fcps(s, p, now_ps)
     if vl15:
         packet_index = pop_fifo(s, p * vls + last)
     elif port.voq0 < 0:

@@ -221,5 +221,6 @@ def advance_group(s: State, horizon_ps: int) -> bool:
     g.bucket = end - 1
     if g.heap_count > 0 and s.heap[0].time_ps >> shift <= g.bucket:
         _load_from_heap(s, g.bucket)
-    _prefetch_group(s, end)
+    if s.par[0].look_ahead:
+        _prefetch_group(s, end)
     return True

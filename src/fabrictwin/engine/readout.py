@@ -14,9 +14,13 @@ from fabrictwin.engine.shard import ShardGroup
 from fabrictwin.engine.state import Records
 
 _PORT_FIELDS = {
-    "port": ("xmit_bytes", "fs_per_byte", "up"),
-    "input": ("rcv_bytes", "rcv_pkts", "fecn_received", "becn_received", "down_at_ps", "up_at_ps"),
+    "port": ("xmit_bytes", "xmit_pkts", "fs_per_byte", "up"),
     "port_more": (
+        "down_at_ps",
+        "up_at_ps",
+        "xmit_wait_ps",
+        "fecn_received",
+        "becn_received",
         "fecn_marked",
         "xmit_discards",
         "symbol_errors",
@@ -28,8 +32,8 @@ _PORT_FIELDS = {
     ),
 }
 _PV_FIELDS = {
-    "pv": ("sent", "fctbs", "fccl", "waiting_blocks", "ring_count"),
-    "pv_input": ("held_blocks", "fcps", "advertised", "last_fcp_ps"),
+    "pv": ("fctbs", "fccl", "waiting_blocks", "ring_count"),
+    "pv_input": ("rcv_bytes", "rcv_pkts", "held_blocks", "fcps", "advertised", "last_fcp_ps"),
 }
 _REQUESTER_FIELDS = (
     "next_psn",
@@ -91,6 +95,13 @@ class Readout:
     def per_port(self, name: str, field: str) -> np.ndarray:
         """[ports] sum over the VLs of a port."""
         return np.asarray(self.by_port_vl(name)[field]).reshape(-1, self.plan.vls).sum(axis=1)
+
+    @property
+    def xmit_wait_ps(self) -> np.ndarray:
+        """[ports] time that candidates have waited for credits, those that still wait included."""
+        pv = self.by_port_vl("pv")
+        waits = np.where(pv.blocked == 1, np.maximum(self.now_ps - pv.blocked_at_ps, 0), 0)
+        return np.asarray(self.by_port("port_more").xmit_wait_ps + waits.reshape(-1, self.plan.vls).sum(axis=1))
 
     def _nodes_of_qps(self, end: str) -> np.ndarray:
         nodes = [getattr(flow, end).node for _, flow in self.plan.flows for _ in range(flow.qps)]
@@ -168,6 +179,5 @@ class Readout:
         for array, fields in groups:
             for field in fields:
                 sha.update(np.ascontiguousarray(array[field], np.int64).astype("<i8").tobytes())
-        sha.update(np.ascontiguousarray(self.by_port("xmit_wait_ps")).astype("<i8").tobytes())
         sha.update(self.forwarding_tables.tobytes())
         return sha.hexdigest()

@@ -19,8 +19,7 @@ SCHEMA = "fabrictwin.result/1"
 _COUNTERS = {
     # IBTA name in snake_case: (array, field)
     "port_xmit_data": ("port", "xmit_bytes"),
-    "port_rcv_data": ("input", "rcv_bytes"),
-    "port_rcv_pkts": ("input", "rcv_pkts"),
+    "port_xmit_pkts": ("port", "xmit_pkts"),
     "port_xmit_discards": ("port_more", "xmit_discards"),
     "symbol_error_counter": ("port_more", "symbol_errors"),
     "local_link_integrity_errors": ("port_more", "integrity_errors"),
@@ -28,8 +27,8 @@ _COUNTERS = {
     "port_rcv_errors": ("port_more", "rcv_errors"),
     "port_rcv_switch_relay_errors": ("port_more", "relay_errors"),
     "vl15_dropped": ("port_more", "vl15_dropped"),
-    "port_pkt_rcv_fecn": ("input", "fecn_received"),
-    "port_pkt_rcv_becn": ("input", "becn_received"),
+    "port_pkt_rcv_fecn": ("port_more", "fecn_received"),
+    "port_pkt_rcv_becn": ("port_more", "becn_received"),
     "port_mark_fecn": ("port_more", "fecn_marked"),
 }
 
@@ -87,9 +86,10 @@ def describe_ports(readout: Readout) -> list[dict[str, Any]]:
     """Every port with its counters, in the order of the fabric."""
     plan, fabric = readout.plan, readout.plan.scenario.fabric
     columns = {name: readout.by_port(array)[field].tolist() for name, (array, field) in _COUNTERS.items()}
-    columns["port_xmit_pkts"] = readout.per_port("pv", "sent").tolist()
+    columns["port_rcv_data"] = readout.per_port("pv_input", "rcv_bytes").tolist()
+    columns["port_rcv_pkts"] = readout.per_port("pv_input", "rcv_pkts").tolist()
     columns["flow_control_packets"] = readout.per_port("pv_input", "fcps").tolist()
-    columns["port_xmit_wait"] = (readout.by_port("xmit_wait_ps") // PS_PER_NS).tolist()
+    columns["port_xmit_wait"] = (readout.xmit_wait_ps // PS_PER_NS).tolist()
     port = readout.by_port("port")
     rows: list[dict[str, Any]] = []
     for index, node in enumerate(fabric.nodes):
@@ -175,18 +175,18 @@ def _describe_totals(readout: Readout, flows: list[dict[str, Any]]) -> dict[str,
         return int(readout.by_port(array)[field].sum())
 
     discarded = of_ports("port_more", "xmit_discards") + of_ports("port_more", "relay_errors")
-    hca = np.isin(readout.by_port("input").node, readout.plan.scenario.fabric.hcas)
+    hca = np.isin(readout.by_port("port").node, readout.plan.scenario.fabric.hcas)
     return {
-        "packets": int(readout.per_port("pv", "sent")[hca].sum()),
+        "packets": int(readout.by_port("port").xmit_pkts[hca].sum()),
         "bytes": sum(flow["bytes"] for flow in flows),
         "messages": sum(flow["messages"] for flow in flows),
         "dropped_packets": discarded + of_ports("port_more", "rcv_errors") + of_ports("port_more", "vl15_dropped"),
         "fecn_marked": of_ports("port_more", "fecn_marked"),
-        "becn_received": int(readout.by_port("input").becn_received[hca].sum()),
+        "becn_received": int(readout.by_port("port_more").becn_received[hca].sum()),
         "retransmitted_packets": sum(flow["retransmitted_packets"] for flow in flows),
         "failed_messages": sum(flow["failed_messages"] for flow in flows),
         "flow_control_packets": int(readout.per_port("pv_input", "fcps").sum()),
-        "xmit_wait_ns": int(readout.by_port("xmit_wait_ps").sum()) // PS_PER_NS,
+        "xmit_wait_ns": int(readout.xmit_wait_ps.sum()) // PS_PER_NS,
     }
 
 

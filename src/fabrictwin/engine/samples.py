@@ -46,7 +46,7 @@ class Samples:
                 readout.now_ps,
                 np.array(readout.by_port("port").xmit_bytes),
                 waiting * 64,
-                np.array(readout.by_port("xmit_wait_ps")),
+                readout.xmit_wait_ps,
                 np.add.reduceat(delivered, starts) if len(starts) else np.zeros(0, np.int64),
             )
         )

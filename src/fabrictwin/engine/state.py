@@ -22,11 +22,11 @@ NODE = np.dtype(
         ("tx_latency_ps", "i8"),
         ("rx_latency_ps", "i8"),
         ("port0", "i4"),  # index of its port 1
-        ("ports", "i4"),
+        ("ports", "i4"),  # up to the last one that is cabled
         ("switch", "i4"),  # row in the LFTs, -1: an HCA
+        ("stall_count", "i2"),
         ("stores", "i1"),  # store-and-forward
         ("random_arbiter", "i1"),
-        ("stall_count", "i4"),
         ("fcp_gap_ps", "i8"),  # between the starts of two FCPs of a VL
     ],
     align=True,
@@ -36,8 +36,8 @@ PORT = np.dtype(  # a port as sender: one cache line
     [
         ("tx_free_ps", "i8"),
         ("serve_at_ps", "i8"),  # time of its PORT_FREE event, NEVER: none
-        ("due_ps", "i8"),  # a lower bound of when an FCP is due, NEVER: none
         ("xmit_bytes", "i8"),
+        ("xmit_pkts", "i8"),
         ("fs_per_byte", "i4"),
         ("delay_ps", "i4"),  # first byte out to first byte in
         ("peer", "i4"),  # port at the other end, -1: not cabled
@@ -45,36 +45,23 @@ PORT = np.dtype(  # a port as sender: one cache line
         ("node", "i4"),
         ("voq0", "i4"),  # -1: an HCA's port
         ("vl_mask", "u2"),  # data VLs that have a candidate
-        ("due_mask", "u2"),  # VLs that have freed blocks to advertise
         ("up", "i1"),
         ("peer_is_hca", "i1"),
         ("remote", "i1"),  # the other end belongs to another shard
         ("odd", "i1"),  # packets suffer symbol errors or FEC jitter
-    ],
-    align=True,
-)
-
-INPUT = np.dtype(  # a port as receiver: one cache line
-    [
-        ("rcv_bytes", "i8"),
-        ("rcv_pkts", "i8"),
-        ("fecn_received", "i8"),
-        ("becn_received", "i8"),
-        ("down_at_ps", "i8"),  # the last time that its link went down
-        ("up_at_ps", "i8"),
-        ("node", "i4"),
-        ("number", "i4"),
-        ("is_hca", "i1"),
-        ("drains", "i1"),  # data packets go through the drain queue
-        ("receives", "i1"),  # receive work requests are posted
-        ("llr", "i1"),
+        ("flapped", "i1"),  # its link has been down
     ],
     align=True,
 )
 
 PORT_MORE = np.dtype(  # what is seldom needed of a port
     [
+        ("down_at_ps", "i8"),  # the last time that its link went down
+        ("up_at_ps", "i8"),
+        ("xmit_wait_ps", "i8"),  # time that a candidate has waited for credits
         ("fecn_marked", "i8"),
+        ("fecn_received", "i8"),
+        ("becn_received", "i8"),
         ("xmit_discards", "i8"),
         ("symbol_errors", "i8"),
         ("integrity_errors", "i8"),
@@ -96,6 +83,9 @@ PORT_MORE = np.dtype(  # what is seldom needed of a port
         ("draining", "i4"),  # packet that is being moved, -1: none
         ("vl15_blocks", "i4"),  # capacity of the VL15 buffer
         ("victim_mask", "i1"),  # marks although it is a victim
+        ("drains", "i1"),  # data packets go through the drain queue
+        ("receives", "i1"),  # receive work requests are posted
+        ("llr", "i1"),
     ],
     align=True,
 )
@@ -105,15 +95,15 @@ PV = np.dtype(  # a VL of a port as sender: one cache line
         ("credit_at_ps", "i8"),  # time of its CREDIT event, NEVER: none
         ("blocked_at_ps", "i8"),
         ("head_since_ps", "i8"),
-        ("sent", "i8"),
-        ("fcp_head", "i4"),  # FCPs on their way here: cells (arrival, FCCL)
-        ("fcp_tail", "i4"),
+        ("fcp_ps", "i8"),  # arrival of the next FCP, NEVER: none is on its way
+        ("fcp_head", "i4"),  # FCPs behind it: cells (arrival, FCCL)
         ("ring_head", "i4"),  # VOQs (switch) or queue pairs (HCA) that have something to send
         ("ring_tail", "i4"),
         ("ring_count", "i4"),
         ("waiting_blocks", "i4"),
         ("fctbs", "i2"),
         ("fccl", "i2"),
+        ("fcp_fccl", "i2"),
         ("block_shift", "i1"),  # log2 of the credit block of the buffer at the other end
         ("blocked", "i1"),  # the candidate waits for credits
         ("starved", "i1"),  # it did since the last packet left
@@ -122,15 +112,21 @@ PV = np.dtype(  # a VL of a port as sender: one cache line
     align=True,
 )
 
-PV_INPUT = np.dtype(  # a VL of a port as receiver: half a cache line
+PV_INPUT = np.dtype(  # a VL of a port as receiver: one cache line
     [
         ("last_fcp_ps", "i8"),
-        ("due_head", "i4"),  # freed blocks: cells (time, blocks) by time
+        ("due_ps", "i8"),  # when the first freed blocks are due, NEVER: none are
+        ("rcv_bytes", "i8"),
+        ("rcv_pkts", "i8"),
+        ("due_blocks", "i4"),
+        ("due_head", "i4"),  # freed blocks behind them: cells (time, blocks) by time
         ("due_tail", "i4"),
         ("held_blocks", "i4"),
         ("fcps", "i4"),
         ("advertised", "i2"),  # FCCL as it would be without what is due
         ("cap", "i2"),
+        ("number", "u1"),  # of the port
+        ("flapped", "i1"),  # its link has been down
         ("wanted", "i1"),  # the sender waits and knows of no FCP to come
         ("eager", "i1"),  # blocks are lost: send FCPs by events
     ],
@@ -146,6 +142,7 @@ PV_MORE = np.dtype(  # what is seldom needed of a VL of a port
         ("mark_above", "i4"),  # FECN threshold, blocks
         ("unmarked", "i4"),
         ("lost_blocks", "i4"),
+        ("turns", "i8"),  # packets that have left while its arbiter draws
     ],
     align=True,
 )
@@ -410,9 +407,7 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "g": GLOBAL,  # [1]
     "par": PARAMETER,  # [1]
     "port": PORT,  # [ports]
-    "input": INPUT,  # [ports]
     "port_more": PORT_MORE,  # [ports]
-    "xmit_wait_ps": np.dtype("i8"),  # [ports] time that a candidate has waited for credits
     "pv": PV,  # [ports * vls]
     "pv_input": PV_INPUT,  # [ports * vls]
     "pv_more": PV_MORE,  # [ports * vls]

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.cbfc import wire_time
+from fabrictwin.engine.cbfc import has_credits, send_fcps, unblock_sender, wire_time
 from fabrictwin.engine.cc.ib_cca import mark_fecn
 from fabrictwin.engine.codes import DROP_PORT, NEVER, STALL_FACTOR, EventKind, LogKind, PacketKind, PvCare
-from fabrictwin.engine.link import discard_packet, receive_packet, tail_in
+from fabrictwin.engine.link import blocks_of, discard_packet, receive_packet, tail_in, transmit
 from fabrictwin.engine.pools import write_log
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
@@ -73,7 +73,8 @@ def _ring_turn(s: State, index: int) -> None:
 @kernel
 def _turn_randomly(s: State, p: int, index: int) -> None:
     pv = s.pv[index]
-    places = draw_below(s.par[0].seed, Stream.ARBITER, index, pv.sent, pv.ring_count)
+    places = draw_below(s.par[0].seed, Stream.ARBITER, index, s.pv_more[index].turns, pv.ring_count)
+    s.pv_more[index].turns += 1
     for _ in range(places):
         _ring_turn(s, index)
 
@@ -104,7 +105,7 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
     index = out * s.par[0].vls + vl
     pv = s.pv[index]
     node_ports = s.node[port.node].ports
-    voq = port.voq0 + vl * node_ports + s.input[packet.port].number - 1
+    voq = port.voq0 + vl * node_ports + s.pv_input[packet.port * s.par[0].vls].number - 1
     packet.next = -1
     pv.waiting_blocks += packet.blocks
     if s.voq[voq].head < 0:
@@ -123,13 +124,20 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
 
 
 @kernel
-def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
-    """Removes the candidate of an output's VL, marks it if congested, and turns the ring."""
+def _forget_discards(s: State, index: int) -> None:
+    """A packet leaves: discards in a row are counted anew."""
+    s.pv_more[index].discards_in_row = 0
+    s.pv[index].care = s.pv[index].care & ~PvCare.DISCARDED
+
+
+@kernel
+def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
+    """Removes the candidate of an output's VL, and turns the ring."""
     port = s.port[p]
     index = p * s.par[0].vls + vl
     pv = s.pv[index]
-    voq = pv.ring_head
-    packet_index = s.voq[voq].head
+    voq = np.int64(pv.ring_head)
+    packet_index = np.int64(s.voq[voq].head)
     packet = s.packet[packet_index]
     following = packet.next
     s.voq[voq].head = following
@@ -144,11 +152,19 @@ def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
     else:
         _ring_turn(s, index)
     pv.head_since_ps = now_ps
-    if pv.care & PvCare.DISCARDED:
-        s.pv_more[index].discards_in_row = 0
-        pv.care = pv.care & ~PvCare.DISCARDED
     if pv.ring_count > 1 and s.node[port.node].random_arbiter:
         _turn_randomly(s, p, index)
+    return packet_index
+
+
+@kernel
+def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
+    """Removes the candidate of an output's VL to send it, and marks it if the output is congested."""
+    packet_index = _remove_candidate(s, p, vl, now_ps)
+    index = p * s.par[0].vls + vl
+    pv = s.pv[index]
+    if pv.care & PvCare.DISCARDED:
+        _forget_discards(s, index)
     if pv.care & PvCare.MARKS:
         mark_fecn(s, p, index, packet_index)
     pv.starved = 0
@@ -197,10 +213,10 @@ def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
 
 
 @kernel
-def find_output(s: State, packet_index: int) -> int:
-    """Port that the forwarding table names for a packet, -1: none."""
+def find_output(s: State, packet_index: int, node_index: int) -> int:
+    """Port that a switch's forwarding table names for a packet, -1: none."""
     packet = s.packet[packet_index]
-    node = s.node[s.input[packet.port].node]
+    node = s.node[node_index]
     number = np.int64(s.lft[node.switch * s.par[0].lids + packet.dlid])
     if number == 0 or number == DROP_PORT or number > node.ports:
         return -1
@@ -211,9 +227,9 @@ def find_output(s: State, packet_index: int) -> int:
 
 
 @kernel
-def peek_output(s: State, packet_index: int, p: int) -> int:
+def peek_output(s: State, packet_index: int, p: int, node_index: int) -> int:
     """Port that a packet on its way to a switch's port will want, -1: none; also fetches its queue."""
-    node = s.node[s.input[p].node]
+    node = s.node[node_index]
     if node.switch < 0:
         return -1
     packet = s.packet[packet_index]
@@ -221,7 +237,8 @@ def peek_output(s: State, packet_index: int, p: int) -> int:
     if number == 0 or number > node.ports:
         return -1
     out = node.port0 + number - 1
-    prefetch(s.voq, (out - node.port0) * node.ports * (s.par[0].vls - 1) + s.port[node.port0].voq0 + s.input[p].number - 1)
+    first = s.port[node.port0].voq0
+    prefetch(s.voq, first + ((out - node.port0) * (s.par[0].vls - 1)) * node.ports + p - node.port0)
     return out
 
 
@@ -236,16 +253,38 @@ def peek_candidate(s: State, p: int) -> None:
 
 
 @kernel
-def on_arrive_switch(s: State, packet_index: int, now_ps: int) -> int:
+def _pass_through(s: State, packet_index: int, out: int, now_ps: int) -> bool:
+    """Sends a packet at once if its output is free and nobody waits there: what most packets do.
+
+    The same as to queue it and to choose it, on a fabric with a single data VL.
+    """
+    port = s.port[out]
+    if port.vl_mask != 0 or port.tx_free_ps > now_ps or port.up == 0 or s.par[0].management:
+        return False
+    pv = s.pv[2 * out]
+    packet = s.packet[packet_index]
+    if pv.care & PvCare.STALLED or s.sl2vl[packet.sl] != 0:
+        return False
+    if not has_credits(s, out, 2 * out, blocks_of(packet.wire, pv.block_shift), now_ps):
+        return False
+    if pv.care & PvCare.DISCARDED:
+        _forget_discards(s, 2 * out)
+    pv.starved = 0
+    send_fcps(s, out, now_ps)
+    transmit(s, out, packet_index, 0, now_ps)
+    return True
+
+
+@kernel
+def on_arrive_switch(s: State, packet_index: int, node_index: int, now_ps: int) -> int:
     """ARRIVE at a switch; returns the port to serve."""
     if not receive_packet(s, packet_index, now_ps):
         return NOBODY
     packet = s.packet[packet_index]
     s.pv_input[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
-    out = find_output(s, packet_index)
+    out = find_output(s, packet_index, node_index)
     if out < 0:
         return _refuse(s, packet_index, out, now_ps)
-    node_index = s.port[out].node
     node = s.node[node_index]
     if node.stores == 0:
         ser_out_ps = wire_time(packet.wire, s.port[out].fs_per_byte)
@@ -253,13 +292,15 @@ def on_arrive_switch(s: State, packet_index: int, now_ps: int) -> int:
             at_ps = tail_in(s, packet_index) + node.forwarding_ps
             push_event(s, at_ps, node_index, EventKind.STORED, packet.port, packet_index)
             return NOBODY
+    if s.par[0].vls == 2 and _pass_through(s, packet_index, out, now_ps):
+        return NOBODY
     return offer_packet(s, packet_index, out, now_ps)
 
 
 @kernel
-def on_stored(s: State, packet_index: int, now_ps: int) -> int:
+def on_stored(s: State, packet_index: int, node_index: int, now_ps: int) -> int:
     """STORED: a packet that had to be stored may go; returns the port to serve."""
-    out = find_output(s, packet_index)
+    out = find_output(s, packet_index, node_index)
     if out < 0:
         return _refuse(s, packet_index, out, now_ps)
     return offer_packet(s, packet_index, out, now_ps)
@@ -269,11 +310,12 @@ def on_stored(s: State, packet_index: int, now_ps: int) -> int:
 def discard_waiting(s: State, p: int, vl: int, now_ps: int) -> None:
     """Discards all that waits for an output's VL."""
     while s.pv[p * s.par[0].vls + vl].ring_count > 0:
-        packet_index = take_from_queues(s, p, vl, now_ps)
+        packet_index = _remove_candidate(s, p, vl, now_ps)
         s.port_more[p].xmit_discards += 1
         discard_packet(s, packet_index, max(now_ps, tail_in(s, packet_index)))
     pv = s.pv[p * s.par[0].vls + vl]
-    pv.blocked = 0
+    if pv.blocked:
+        unblock_sender(s, p, p * s.par[0].vls + vl, now_ps)
     pv.credit_at_ps = NEVER
 
 
@@ -291,12 +333,11 @@ def on_hoq_timer(s: State, index: int, now_ps: int) -> int:
     if pv.head_since_ps + life_ps > now_ps:
         arm_hoq(s, p, index)
         return NOBODY
-    packet_index = take_from_queues(s, p, vl, now_ps)
+    packet_index = _remove_candidate(s, p, vl, now_ps)
     s.port_more[p].xmit_discards += 1
     discard_packet(s, packet_index, now_ps)
     if pv.blocked:
-        s.xmit_wait_ps[p] += now_ps - pv.blocked_at_ps
-        pv.blocked = 0
+        unblock_sender(s, p, index, now_ps)
     more = s.pv_more[index]
     more.discards_in_row += 1
     pv.care = pv.care | PvCare.DISCARDED

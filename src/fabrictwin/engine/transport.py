@@ -490,7 +490,7 @@ def on_data(s: State, packet_index: int, now_ps: int) -> int:
     packet = s.packet[packet_index]
     qp = np.int64(packet.qp)
     responder = s.responder[qp]
-    port = s.input[packet.port]
+    port = s.port_more[packet.port]
     flags = packet.flags
     becn = (flags & Flag.FECN) != 0
     if packet.kind == PacketKind.MANAGEMENT:
