@@ -2,8 +2,8 @@
 """The one decorator for compiled code, and the cache directory that goes with it.
 
 Numba reuses a cached function even when a function that it calls, in another module, has been edited. So the
-cache directory is named by a hash of every source file that holds kernels: an edit moves to a new directory, and
-the stale answer cannot come back (``docs/decisions/0003-kernel-cache.md``).
+cache directory is named by a hash of every source file that holds kernels: an edit moves to a new
+directory, and the stale answer cannot come back (``docs/decisions/0003-kernel-cache.md``).
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ def kernel(function: F) -> F:
     """Compiles a function: cached on disk, without the GIL, exact arithmetic (no fastmath)."""
     compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     return compiled
-
 
 
 def inline_kernel(function: F) -> F:

@@ -37,11 +37,11 @@ class PortIndex(NamedTuple):
 
     Attributes:
         first: [nodes] index of each node's port 1.
-        count: Number of ports.
+        total: Number of ports.
     """
 
     first: np.ndarray
-    count: int
+    total: int
 
     def of(self, end: PortRef) -> int:
         """Index of a port."""
@@ -241,7 +241,7 @@ def _model_of(scenario: Scenario, node: int) -> Any:
 def _build_ports(plan: Plan, owned: np.ndarray) -> st.Records:
     """PORT rows with their cables; ``voq0`` is filled with the VOQs."""
     scenario = plan.scenario
-    port = st.records(plan.ports.count, st.PORT, serve_at_ps=NEVER, peer=-1, voq0=-1)
+    port = st.records(plan.ports.total, st.PORT, serve_at_ps=NEVER, peer=-1, voq0=-1)
     port.node = _nodes_of_ports(plan)
     for end, other, link in _cable_ends(scenario.fabric):
         record = port[plan.ports.of(end)]
@@ -267,7 +267,7 @@ def _cable_ends(fabric: Fabric) -> Iterator[tuple[PortRef, PortRef, Link]]:
 def _build_port_more(plan: Plan) -> st.Records:
     scenario = plan.scenario
     more = st.records(
-        plan.ports.count,
+        plan.ports.total,
         st.PORT_MORE,
         down_at_ps=-1,
         receives=1,
@@ -315,7 +315,7 @@ def _buffers(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 def _build_port_vls(plan: Plan, port: st.Records) -> st.Records:
     vls = plan.vls
     pv = st.records(
-        plan.ports.count * vls,
+        plan.ports.total * vls,
         st.PV,
         credit_at_ps=NEVER,
         fcp_ps=NEVER,
@@ -333,9 +333,9 @@ def _build_port_vls(plan: Plan, port: st.Records) -> st.Records:
 
 def _build_pv_inputs(plan: Plan, port: st.Records) -> st.Records:
     cap = np.repeat(_buffers(plan)[0][port.node], plan.vls)
-    number = np.arange(plan.ports.count) - plan.ports.first[port.node] + 1
+    number = np.arange(plan.ports.total) - plan.ports.first[port.node] + 1
     return st.records(
-        plan.ports.count * plan.vls,
+        plan.ports.total * plan.vls,
         st.PV_INPUT,
         last_fcp_ps=-NEVER,
         number=np.repeat(number, plan.vls),
@@ -350,7 +350,7 @@ def _build_pv_inputs(plan: Plan, port: st.Records) -> st.Records:
 def _mark_thresholds(plan: Plan) -> np.ndarray:
     """[ports * vls] blocks above which an output marks, -1: never."""
     control = plan.scenario.congestion_control
-    marks = np.full((plan.ports.count, plan.vls), -1)
+    marks = np.full((plan.ports.total, plan.vls), -1)
     if control.algorithm == "ib_cca" and control.threshold > 0:
         node = _nodes_of_ports(plan)
         switch = np.isin(node, plan.scenario.fabric.switches)
@@ -361,7 +361,7 @@ def _mark_thresholds(plan: Plan) -> np.ndarray:
 
 def _build_pv_more(plan: Plan) -> st.Records:
     return st.records(
-        plan.ports.count * plan.vls, st.PV_MORE, fifo_head=-1, fifo_tail=-1, mark_above=_mark_thresholds(plan)
+        plan.ports.total * plan.vls, st.PV_MORE, fifo_head=-1, fifo_tail=-1, mark_above=_mark_thresholds(plan)
     )
 
 
@@ -499,7 +499,7 @@ def _build_cc(plan: Plan) -> st.Records:
     if control.algorithm != "ib_cca":
         return st.records(1, st.CC_ENTITY)
     if control.control == "sl":
-        cc = st.records(plan.ports.count * 16, st.CC_ENTITY)
+        cc = st.records(plan.ports.total * 16, st.CC_ENTITY)
         cc.node = np.repeat(_nodes_of_ports(plan), 16)
     else:
         cc = st.records(max(1, int(plan.first_qp[-1])), st.CC_ENTITY)
@@ -559,5 +559,7 @@ def _queue_events(s: st.State, kind: int, nodes: np.ndarray, times_ps: np.ndarra
 def _queue_first_events(plan: Plan, state: st.State, owned: np.ndarray) -> None:
     starts = np.array([plan.scenario.jobs[job].programs[r].start_ps for job, r in plan.ranks], np.int64)
     nodes = np.array([plan.scenario.jobs[job].programs[r].node for job, r in plan.ranks], np.int64)
-    _queue_events(state, int(EventKind.ACTION), state.action.node.astype(np.int64), state.action.at_ps.copy(), owned)
+    _queue_events(
+        state, int(EventKind.ACTION), state.action.node.astype(np.int64), state.action.at_ps.copy(), owned
+    )
     _queue_events(state, int(EventKind.RANK), nodes, starts, owned)

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Credit-based flow control of a link, per VL.
 
-**Models**: FCTBS, FCCL and ABR of 12 bits in credit blocks; flow-control packets (FCPs) that take link time, go ahead
+**Models**: FCTBS, FCCL and ABR of 12 bits in credit blocks; flow-control packets (FCPs) that take link
+time, go ahead
 of data and arrive later; loss of blocks and of FCPs and the re-synchronisation by the next FCP.
 **Not**: FCPs that change nothing.
-**State**: ``PV`` (sender: fctbs, fccl, FCPs on their way), ``PV_INPUT`` (receiver: advertised, freed blocks that are due).
-**Behaviour**: the FCPs of a port are worked out late, when its transmitter is wanted or when the other end looks for
-credits. That is exact, because an FCP depends only on what has been freed and sent before it: whoever looks at a later
-time finds the same FCPs. An event is made only for a sender that waits.
+**State**: ``PV`` (sender: fctbs, fccl, FCPs on their way), ``PV_INPUT`` (receiver: advertised, freed blocks
+that are due).
+**Behaviour**: the FCPs of a port are worked out late, when its transmitter is wanted or when the other end
+looks for
+credits. That is exact, because an FCP depends only on what has been freed and sent before it: whoever looks
+at a later time finds the same FCPs. An event is made only for a sender that waits.
 **Source**: docs/models/infiniband.md section 3; models.md section 1.4.
 **Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation.
 """
@@ -283,9 +286,9 @@ def _send_fcps_of_vls(s: State, p: int, until_ps: int) -> None:
     """The same among several VLs: the earliest start first, then the earliest due, then the lowest VL."""
     vls = s.par[0].vls
     while s.port[p].up:
-        best_vl = np.int64(-1)
+        best_vl = 0
         best_start = until_ps + 1
-        best_due = np.int64(NEVER)
+        best_due = NEVER
         for vl in range(vls - 1):
             due_ps = s.pv_input[p * vls + vl].due_ps
             if due_ps <= until_ps:

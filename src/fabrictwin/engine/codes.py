@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers with a meaning that kernels use: event kinds in their order, packet kinds and flags, status codes."""
+"""Numbers with a meaning in kernels: event kinds in their order, packet kinds and flags, status codes."""
 
 from __future__ import annotations
 

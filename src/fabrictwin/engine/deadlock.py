@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The no-progress monitor: which outputs wait for each other in a circle, and will for ever.
 
-**Models**: nothing; it reads the arrays between two runs of the loop. An output VL that is blocked for credits waits for
+**Models**: nothing; it reads the arrays between two runs of the loop. An output VL that is blocked for
+credits waits for
 the input buffer at the other end, and that for the outputs that its packets want. Outputs are taken away from
 the set of the blocked ones as long as their buffer can still drain; what is left is a deadlock.
 **Validated by**: tests/validation (V16).
@@ -32,7 +33,7 @@ class Deadlock:
 
 
 def find_deadlock(readout: Readout, patience_ps: int) -> Deadlock | None:
-    """The deadlock that a fabric is in, if each of its outputs has been blocked for longer than a patience."""
+    """The deadlock that a fabric is in, once each of its outputs has been blocked for a patience."""
     vls = readout.plan.vls
     pv = readout.by_port_vl("pv")
     port = readout.by_port("port")
@@ -55,7 +56,7 @@ def find_deadlock(readout: Readout, patience_ps: int) -> Deadlock | None:
 
 
 def _keep_circular(suspects: np.ndarray, port: Any, vls: int) -> np.ndarray:
-    """Suspects whose other end has a suspect too, and so on: none are left where no circle of nodes is blocked."""
+    """Suspects whose other end has a suspect too, and so on: none are left where no circle is blocked."""
     while True:
         nodes = port.node[suspects // vls]
         kept = suspects[np.isin(port.peer_node[suspects // vls], nodes)]

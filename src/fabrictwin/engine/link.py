@@ -3,7 +3,8 @@
 
 **Models**: docs/models/infiniband.md sections 2 and 7.
 **State**: ``PORT.tx_free_ps``, ``PV.fctbs``; the packet's times.
-**Events out**: ARRIVE at the other end, when the header has passed a switch's pipeline or the last byte is in an HCA.
+**Events out**: ARRIVE at the other end, when the header has passed a switch's pipeline or the last byte is
+in an HCA.
 **Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V01, V03, V04, V07, V12).
 """
 
@@ -45,7 +46,7 @@ def discard_packet(s: State, index: int, time_ps: int) -> None:
 
 @kernel
 def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
-    """Draws symbol errors for a packet; returns the delay that link-level retry costs, or marks it corrupted."""
+    """Draws symbol errors for a packet; returns the delay of link-level retry, or marks it corrupted."""
     port = s.port[p]
     packet = s.packet[index]
     tries = LLR_TRIES if s.port_more[p].llr else 1
@@ -195,5 +196,3 @@ def receive_packet(s: State, index: int, now_ps: int) -> bool:
     pv.rcv_pkts += 1
     pv.rcv_bytes += packet.wire
     return True
-
-

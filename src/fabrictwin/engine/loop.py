@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event loop: what happens next, at which node, and who handles it.
 
-The list of events below is the behaviour of the fabric. A handler returns the port that has to choose a packet now.
+The list of events below is the behaviour of the fabric. A handler returns the port that has to choose a
+packet now.
 """
 
 from __future__ import annotations
@@ -30,7 +31,14 @@ from fabrictwin.engine.queue import advance_group, push_event
 from fabrictwin.engine.rank import on_received, run_rank
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
-from fabrictwin.engine.switch import NOBODY, on_arrive_switch, on_hoq_timer, on_stored, peek_candidate, peek_output
+from fabrictwin.engine.switch import (
+    NOBODY,
+    on_arrive_switch,
+    on_hoq_timer,
+    on_stored,
+    peek_candidate,
+    peek_output,
+)
 from fabrictwin.engine.transport import on_ack_timer, on_paced, on_posted, on_rnr_timer
 from fabrictwin.jit import kernel
 

@@ -3,8 +3,8 @@
 
 **Models**: docs/models/infiniband.md sections 4, 5 and 9.
 **Events in**: PORT_FREE, CREDIT, and whatever returned this port. **Out**: PORT_FREE, CREDIT, ARRIVE.
-**Behaviour**: at most one event of its own is under way for a port: PORT_FREE if something may go when the transmitter
-is free, or CREDIT if it is certain that the only candidate will wait longer than that.
+**Behaviour**: at most one event of its own is under way for a port: PORT_FREE if something may go when the
+transmitter is free, or CREDIT if it is certain that the only candidate will wait longer than that.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
 
 @kernel
 def serve_port(s: State, p: int, now_ps: int) -> None:
-    """Chooses and starts a packet if the port's transmitter is free, or sees to it that this happens when it is."""
+    """Chooses and starts a packet if the transmitter is free, or sees to it that this happens when it is."""
     port = s.port[p]
     vls = s.par[0].vls
     last = vls - 1

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event queue: a wheel of narrow time buckets, a sorted list of those at hand, a heap for what is far away.
+"""The event queue: a wheel of narrow time buckets, a sorted list of those at hand, a heap for what is far
+away.
 
-**Models** nothing; it only orders. **Order**: (time, node, kind, argument, data), whatever the order of insertion.
-**Parameters**: bucket width ``2**par.shift`` ps, so narrow that a bucket holds about one event, and the number of buckets.
+**Models** nothing; it only orders. **Order**: (time, node, kind, argument, data), whatever the order of
+insertion.
+**Parameters**: bucket width ``2**par.shift`` ps, so narrow that a bucket holds about one event, and the
+number of buckets.
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ def _post(s: State, flow: int, length_bytes: int, now_ps: int) -> None:
 @kernel
 def _is_sent(s: State, flow: int) -> bool:
     record = s.flow[flow]
+    unsent = 0
     for i in range(record.qps):
-        if s.requester[record.first_qp + i].unsent > 0:
-            return False
-    return True
+        unsent += s.requester[record.first_qp + i].unsent
+    return unsent == 0
 
 
 @kernel

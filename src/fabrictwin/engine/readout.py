@@ -52,7 +52,11 @@ _REQUESTER_FIELDS = (
 _RESPONDER_FIELDS = ("expected_psn", "bytes", "messages", "last_ps", "nak_sent")
 _RANK_FIELDS = ("pc", "done", "paced_ps", "draws", "marks")
 _CC_FIELDS = ("ccti", "applied", "becns")
-_LOG_FIELDS = {"latency": ("at_ps", "qp", "latency_ps"), "mark": ("at_ps", "rank"), "log": ("at_ps", "node", "kind")}
+_LOG_FIELDS = {
+    "latency": ("at_ps", "qp", "latency_ps"),
+    "mark": ("at_ps", "rank"),
+    "log": ("at_ps", "node", "kind"),
+}
 
 
 class Readout:
@@ -101,7 +105,9 @@ class Readout:
         """[ports] time that candidates have waited for credits, those that still wait included."""
         pv = self.by_port_vl("pv")
         waits = np.where(pv.blocked == 1, np.maximum(self.now_ps - pv.blocked_at_ps, 0), 0)
-        return np.asarray(self.by_port("port_more").xmit_wait_ps + waits.reshape(-1, self.plan.vls).sum(axis=1))
+        return np.asarray(
+            self.by_port("port_more").xmit_wait_ps + waits.reshape(-1, self.plan.vls).sum(axis=1)
+        )
 
     def _nodes_of_qps(self, end: str) -> np.ndarray:
         nodes = [getattr(flow, end).node for _, flow in self.plan.flows for _ in range(flow.qps)]

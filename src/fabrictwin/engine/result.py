@@ -180,7 +180,9 @@ def _describe_totals(readout: Readout, flows: list[dict[str, Any]]) -> dict[str,
         "packets": int(readout.by_port("port").xmit_pkts[hca].sum()),
         "bytes": sum(flow["bytes"] for flow in flows),
         "messages": sum(flow["messages"] for flow in flows),
-        "dropped_packets": discarded + of_ports("port_more", "rcv_errors") + of_ports("port_more", "vl15_dropped"),
+        "dropped_packets": discarded
+        + of_ports("port_more", "rcv_errors")
+        + of_ports("port_more", "vl15_dropped"),
         "fecn_marked": of_ports("port_more", "fecn_marked"),
         "becn_received": int(readout.by_port("port_more").becn_received[hca].sum()),
         "retransmitted_packets": sum(flow["retransmitted_packets"] for flow in flows),
@@ -251,4 +253,7 @@ def _describe_event(plan: Plan, entry: Any) -> dict[str, Any]:
     if kind is LogKind.QP_ERROR:
         flow = int(np.searchsorted(plan.first_qp, int(entry.index), side="right")) - 1
         return row | {"flow": plan.flows[flow][1].name, "queue_pair": int(entry.index)}
-    return row | {"port": int(entry.index) - int(plan.ports.first[int(entry.node)]) + 1, "value": int(entry.value)}
+    return row | {
+        "port": int(entry.index) - int(plan.ports.first[int(entry.node)]) + 1,
+        "value": int(entry.value),
+    }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counter-based random numbers: a hash of (seed, stream, counter), so that no draw depends on the order of the run.
+"""Counter-based random numbers: a hash of (seed, stream, counter), so that no draw depends on the order of
+the run.
 
 The mixer is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), applied twice.
 """

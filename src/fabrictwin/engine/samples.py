@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A time series of a run at equal steps of fabric time, for pictures.
 
-The step starts small and doubles whenever the series is full, so that a run of any length has a series of between half
+The step starts small and doubles whenever the series is full, so that a run of any length has a series of
+between half
 and all of its places. The steps depend only on the scenario, so every sharding makes the same ones.
 """
 

@@ -2,8 +2,9 @@
 """A shard: the part of a fabric that one logical process simulates, and the promises between shards.
 
 Conservative synchronisation (Chandy, Misra, Bryant): a shard may go up to the least promise over its incoming
-channels. A promise is the sender's own fabric time plus the channel's lookahead, and that comes from the cables:
-nothing that has not started yet has an effect at the other end before the propagation delay and the shortest wire time.
+channels. A promise is the sender's own fabric time plus the channel's lookahead, and that comes from the
+cables: nothing that has not started yet has an effect at the other end before the propagation delay and the
+shortest wire time.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Simulation:
     ) -> None:
         self.plan: Plan = make_plan(scenario, forwarding)
         self._group = ShardGroup(self.plan, min(shards, len(scenario.fabric.nodes)), trace=trace)
-        self.samples = Samples(self.plan.ports.count, len(self.plan.flows))
+        self.samples = Samples(self.plan.ports.total, len(self.plan.flows))
         self.stopped = "duration"
         self.deadlock: Deadlock | None = None
         self._end_ps = 0
@@ -121,10 +121,12 @@ class Simulation:
         return np.asarray(self.readout().log("latency", "latencies").latency_ps)
 
     def trace(self) -> tuple[Records, Records]:
-        """(packets, flow-control packets) in the order of (start, port): PACKET_TRACE and FCP_TRACE records."""
+        """(packets, flow-control packets) by (start, port): PACKET_TRACE and FCP_TRACE records."""
         parts = [shard.state for shard in self._group.shards]
         packets = np.concatenate([state.trace[: state.g[0].traced] for state in parts]).view(np.recarray)
-        fcps = np.concatenate([state.fcp_trace[: state.g[0].traced_fcps] for state in parts]).view(np.recarray)
+        fcps = np.concatenate([state.fcp_trace[: state.g[0].traced_fcps] for state in parts]).view(
+            np.recarray
+        )
         return (
             packets[np.lexsort([packets.port, packets.start_ps])],
             fcps[np.lexsort([fcps.port, fcps.start_ps])],

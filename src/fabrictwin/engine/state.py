@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of a fabric in motion: records in arrays, one array for each kind of thing.
 
-Indices: ``port`` runs over every port of every node; ``pv = port * vls + vl``, where the last VL stands for VL15;
-``voq = ports[out].voq0 + vl * node ports + (input port number - 1)``. Times are in ps, sizes in bytes or in credit
-blocks. Pools (packets, messages, cells, events) are linked lists through ``next``, -1 ends one.
+Indices: ``port`` runs over every port of every node; ``pv = port * vls + vl``, where the last VL stands for
+VL15;
+``voq = ports[out].voq0 + vl * node ports + (input port number - 1)``. Times are in ps, sizes in bytes or in
+credit blocks. Pools (packets, messages, cells, events) are linked lists through ``next``, -1 ends one.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from fabrictwin.engine.codes import NEVER
 
 NODE = np.dtype(
     [
@@ -359,7 +358,9 @@ ACTION = np.dtype(
 
 LATENCY = np.dtype([("qp", "i4"), ("at_ps", "i8"), ("latency_ps", "i8")], align=True)
 MARK = np.dtype([("rank", "i4"), ("at_ps", "i8")], align=True)
-LOG = np.dtype([("at_ps", "i8"), ("node", "i4"), ("kind", "i4"), ("index", "i8"), ("value", "i8")], align=True)
+LOG = np.dtype(
+    [("at_ps", "i8"), ("node", "i4"), ("kind", "i4"), ("index", "i8"), ("value", "i8")], align=True
+)
 
 FCP_OUT = np.dtype([("arrival_ps", "i8"), ("pv", "i4"), ("value", "i4"), ("kind", "i4")], align=True)
 PACKET_TRACE = np.dtype(
@@ -449,12 +450,14 @@ ARRAYS: dict[str, np.dtype[Any]] = {
 
 _CACHE_LINE_BYTES = 64
 _ARENA_BYTES = 8 << 20
-"""At least this much, so that the arrays lie in large pages: a fabric is visited in no order, page by page."""
+"""At least this much, so that the arrays lie in large pages: a fabric is visited in no order."""
 
 
 def _settle_together(arrays: dict[str, Records]) -> dict[str, Records]:
     """Copies of arrays in one piece of memory, each at the start of a cache line."""
-    sizes = {name: -(-array.nbytes // _CACHE_LINE_BYTES) * _CACHE_LINE_BYTES for name, array in arrays.items()}
+    sizes = {
+        name: -(-array.nbytes // _CACHE_LINE_BYTES) * _CACHE_LINE_BYTES for name, array in arrays.items()
+    }
     arena = np.zeros(max(sum(sizes.values()) + _CACHE_LINE_BYTES, _ARENA_BYTES), np.uint8)
     at = -arena.ctypes.data % _CACHE_LINE_BYTES
     settled: dict[str, Records] = {}
@@ -511,7 +514,7 @@ def pool(count: int, dtype: np.dtype[Any]) -> Records:
 
 
 def grow(state: State, reserve: int) -> None:
-    """Doubles every pool and log in which less than twice a reserve is left; what they hold stays in its place."""
+    """Doubles every pool and log that has less than twice a reserve left; what they hold stays in place."""
     g = state.g[0]
     for name in POOLS:
         old = getattr(state, name)

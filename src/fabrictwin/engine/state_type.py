@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How compiled code sees :class:`~fabrictwin.engine.state.State`: as one address.
 
-Numba would pass a tuple of thirty arrays as two hundred values to every function, which costs more, at run time and
-to compile, than most functions do. So a State is, to kernels, the address of a table of addresses: ``s.port`` is
-the address of the first PORT record and ``s.port[p]`` a record. Nothing else changes: without the compiler the
-same source reads the arrays themselves. Indices are not checked and must not be negative.
+Numba would pass a tuple of thirty arrays as two hundred values to every function, which costs more, at run
+time and to compile, than most functions do. So a State is, to kernels, the address of a table of addresses:
+``s.port`` is
+the address of the first PORT record and ``s.port[p]`` a record. Nothing else changes: without the compiler
+the same source reads the arrays themselves. Indices are not checked and must not be negative.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 **Models**: docs/models/infiniband.md section 10 (IBTA 9.7, models.md section 3.6).
 **State**: ``REQUESTER`` and ``RESPONDER``, one of each for a queue pair (at its two ends), ``MESSAGE`` lists.
 **Events in**: ACK_TIMER, RNR_TIMER, and packets at an HCA. **Out**: ACK_TIMER, RNR_TIMER, RECEIVED, RANK.
-**Behaviour**: one ACK_TIMER event a queue pair is under way; when it comes too early it goes on to the true deadline.
+**Behaviour**: one ACK_TIMER event a queue pair is under way; when it comes too early it goes on to the true
+deadline.
 **Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V61, V65, V90).
 """
 

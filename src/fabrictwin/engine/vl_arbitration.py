@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """VL arbitration: two tables of (VL, weight), weighted round robin within each, a limit for the high one.
 
-**Models**: IBTA 7.6.9 as docs/models/infiniband.md section 5 words it; a packet may overdraw the remaining weight once.
-**State**: ``PORT_MORE.high_at``, ``high_left``, ``low_at``, ``low_left`` (64-byte units), ``limit_left`` (bytes).
+**Models**: IBTA 7.6.9 as docs/models/infiniband.md section 5 words it; a packet may overdraw the remaining
+weight once.
+**State**: ``PORT_MORE.high_at``, ``high_left``, ``low_at``, ``low_left`` (64-byte units), ``limit_left``
+(bytes).
 **Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V13).
 """
 

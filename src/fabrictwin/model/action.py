@@ -17,9 +17,9 @@ class ActionKind(IntEnum):
     LINK_RATE = 1
     """Both directions of the cable at ``target`` run at ``value`` bit/s."""
     LINK_ERROR = 2
-    """Each packet, in both directions of the cable at ``target``, is hit by a symbol error with probability value/2**32."""
+    """Each packet on the cable at ``target`` is hit by a symbol error with probability value/2**32."""
     DRAIN_RATE = 3
-    """The HCA behind ``target`` moves packets from its receive buffer to memory at ``value`` bit/s; 0: stops; -1: at line rate."""
+    """The HCA behind ``target`` moves packets to memory at ``value`` bit/s; 0: stops; -1: at line rate."""
     RECEIVE_QUEUE = 4
     """The HCA behind ``target`` has receive work requests posted (1) or none (0: RNR NAK)."""
 

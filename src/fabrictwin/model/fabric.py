@@ -38,7 +38,8 @@ class Node:
         ports: Number of external ports; they are numbered from 1.
         model: Row of the hardware table of its kind.
         description: The node description that a subnet manager would read.
-        port_guids: Port GUIDs of an HCA, by port number from 1 on; empty for a switch (its ports share the node GUID).
+        port_guids: Port GUIDs of an HCA, by port number from 1 on; empty for a switch, whose ports share the
+            node GUID.
     """
 
     name: str
@@ -92,8 +93,8 @@ class Link:
 class Fabric:
     """Nodes and the links between them.
 
-    A valid fabric has unique names and GUIDs, each port in at most one link, no link from a node to itself and every
-    rate above zero; :func:`fabrictwin.model.check.check_fabric` says what is wrong with one that has not.
+    A valid fabric has unique names and GUIDs, each port in at most one link, no link from a node to itself and
+    every rate above zero; :func:`fabrictwin.model.check.check_fabric` says what is wrong with one that has not.
 
     Attributes:
         technology: InfiniBand or RoCE.
@@ -137,7 +138,9 @@ class Fabric:
         """Indices of the HCAs."""
         return tuple(index for index, _ in self.of_kind(NodeKind.HCA))
 
-    def without(self, links: frozenset[Link] | set[Link], nodes: frozenset[int] | set[int] = frozenset()) -> Fabric:
+    def without(
+        self, links: frozenset[Link] | set[Link], nodes: frozenset[int] | set[int] = frozenset()
+    ) -> Fabric:
         """The same nodes (and indices) without some links, and without every link of some nodes.
 
         Args:

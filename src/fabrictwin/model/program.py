@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rank programs: what a workload becomes before the engine runs it.
 
-A job has flows (directed, between two HCA ports, spread over one or more queue pairs) and programs, one per rank.
+A job has flows (directed, between two HCA ports, spread over one or more queue pairs) and programs, one per
+rank.
 A program is a list of instructions that the engine interprets in fabric time; every workload kind is only a
 different way to write such programs.
 """
@@ -36,16 +37,16 @@ class Op(IntEnum):
     COMPUTE = 5
     """Do nothing for ``a`` picoseconds."""
     PACE = 6
-    """Wait until ``a`` picoseconds after the last PACE (or the start); ``b`` = 1 draws an exponential with mean a."""
+    """Wait until ``a`` ps after the last PACE (or the start); ``b`` = 1 draws an exponential with mean a."""
     LOOP = 7
-    """Go back to instruction ``a`` until the body has run ``b`` times (FOREVER: always), counting in counter ``c``."""
+    """Go back to instruction ``a`` until the body has run ``b`` times (FOREVER: always), by counter ``c``."""
     MARK = 8
     """One iteration of the job is complete on this rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One step of a rank program; operands as :class:`Op` says. Flow operands are indices into ``Job.flows``."""
+    """One step of a rank program; operands as :class:`Op` says. Flows are indices into ``Job.flows``."""
 
     op: Op
     a: int = 0

@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What puts the pure parts together and knows the world."""

@@ -2,10 +2,13 @@
 """InfiniBand congestion control: FECN marking at switches, CCTI at channel adapters.
 
 **Models**: docs/models/infiniband.md section 11 (IBTA Annex A10, models.md section 2).
-**State**: ``PV_MORE.mark_above``, ``unmarked``, ``PV.starved`` in a switch; ``CC_ENTITY`` (one a queue pair, or one a port and SL).
+**State**: ``PV_MORE.mark_above``, ``unmarked``, ``PV.starved`` in a switch; ``CC_ENTITY`` (one a queue
+pair, or one a port and SL).
 **Events in**: CC_NOTIFY, CC_TIMER, CC_APPLY. **Out**: CC_TIMER, CC_APPLY.
-**Behaviour**: the reaction point hears of a BECN half a reaction latency after the HCA, and the HCA uses its answer half
-a reaction latency later: so whoever hosts the reaction point, in this process or in another, gives the same result.
+**Behaviour**: the reaction point hears of a BECN half a reaction latency after the HCA, and the HCA uses
+its answer half
+a reaction latency later: so whoever hosts the reaction point, in this process or in another, gives the same
+result.
 **Validated by**: tests/reference/test_kernels_equal_oracle.py, tests/validation (V40-V43).
 """
 
