@@ -61,7 +61,8 @@ def nearest(name: str, valid: Iterable[str]) -> str:
         valid: Every name that would have been accepted.
 
     Returns:
-        A text that starts with ``;``, with the nearest valid name if one is near, and up to twelve valid names.
+        A text that starts with ``;``, with the nearest valid name if one is near, and up to twelve valid
+        names.
     """
     names = sorted(valid)
     close = get_close_matches(name, names, n=1, cutoff=0.5)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantities with units, as integers: picoseconds, bytes, bits per second, millimetres.
 
-Inside FabricTwin no time, size, rate or length is ever a float. This module is the only place that reads or prints
-units.
+Inside FabricTwin no time, size, rate or length is ever a float. This module is the only place that reads or
+prints units.
 """
 
 from __future__ import annotations

@@ -93,8 +93,9 @@ class Link:
 class Fabric:
     """Nodes and the links between them.
 
-    A valid fabric has unique names and GUIDs, each port in at most one link, no link from a node to itself and
-    every rate above zero; :func:`fabrictwin.model.check.check_fabric` says what is wrong with one that has not.
+    A valid fabric has unique names and GUIDs, each port in at most one link, no link from a node to itself
+    and every rate above zero; :func:`fabrictwin.model.check.check_fabric` says what is wrong with one that
+    has not.
 
     Attributes:
         technology: InfiniBand or RoCE.
