@@ -88,8 +88,9 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
             if not fits_credits(pv.fccl, pv.fctbs, blocks):
                 at_ps = expect_credits(s, p, index, now_ps)
                 if at_ps >= port.tx_free_ps:
-                    pv.blocked = 1
-                    pv.blocked_at_ps = port.tx_free_ps
+                    if not pv.blocked:
+                        pv.blocked = 1
+                        pv.blocked_at_ps = port.tx_free_ps
                     if at_ps < NEVER:
                         schedule_credit(s, p, index, at_ps)
                     return

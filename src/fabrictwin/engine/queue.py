@@ -170,9 +170,18 @@ def _load_bucket(s: State, bucket: int) -> None:
     index = np.int64(s.bucket[slot])
     s.bucket[slot] = -1
     s.occupied[slot >> 6] &= ~(np.uint64(1) << np.uint64(slot & 63))
+    first = np.int64(g.sorted_count)
     while index >= 0:
         event = s.event[index]
-        _insert_sorted(s, event.time_ps, event.key, event.data)
+        last = np.int64(g.sorted_count)
+        if last == first or not _comes_before(event.time_ps, event.key, event.data, s.sorted[last - 1]):
+            place = s.sorted[last]
+            place.time_ps = event.time_ps
+            place.key = event.key
+            place.data = event.data
+            g.sorted_count = last + 1
+        else:
+            _insert_sorted(s, event.time_ps, event.key, event.data)
         following = np.int64(event.next)
         event.next = g.free_event
         g.free_event = index

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fabrictwin.engine.readout import Readout
+from fabrictwin.engine.codes import NEVER
+from fabrictwin.engine.observe import add_flows, add_ports
+from fabrictwin.engine.shard import ShardGroup
 from fabrictwin.units import PS_PER_US
 
 MOST_SAMPLES = 256
@@ -30,30 +32,30 @@ class Samples:
     """
 
     def __init__(self, ports: int, flows: int) -> None:
+        self._ports, self._flows = ports, flows
         width = 8 * (3 * ports + flows)
         self._most = max(FEWEST_SAMPLES, min(MOST_SAMPLES, MOST_BYTES // max(1, width)) // 2 * 2)
         self.step_ps = FIRST_STEP_PS
         self.ports: list[dict[str, Any]] = []
         self._rows: list[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
-    def take(self, readout: Readout) -> None:
-        """Adds a sample; a full series keeps every second one and goes on with twice the step."""
-        plan = readout.plan
-        waiting = readout.by_port_vl("pv").waiting_blocks.reshape(-1, plan.vls).sum(axis=1)
-        starts = plan.first_qp[:-1]
-        delivered = np.asarray(readout.responders.bytes, np.int64)
-        self._rows.append(
-            (
-                readout.now_ps,
-                np.array(readout.by_port("port").xmit_bytes),
-                waiting * 64,
-                readout.xmit_wait_ps,
-                np.add.reduceat(delivered, starts) if len(starts) else np.zeros(0, np.int64),
-            )
-        )
+    def take(self, group: ShardGroup) -> int:
+        """Adds a sample; a full series keeps every second one and goes on with twice the step.
+
+        Returns:
+            Fabric time since which the longest waiting candidate waits for credits, NEVER if none does.
+        """
+        sent, waiting, waited_ps = (np.zeros(self._ports, np.int64) for _ in range(3))
+        delivered = np.zeros(self._flows, np.int64)
+        since_ps = NEVER
+        for shard in group.shards:
+            since_ps = min(since_ps, add_ports(shard.state, group.now_ps, sent, waiting, waited_ps))
+            add_flows(shard.state, delivered)
+        self._rows.append((group.now_ps, sent, waiting, waited_ps, delivered))
         if len(self._rows) == self._most:
             self._rows = self._rows[1::2]
             self.step_ps *= 2
+        return since_ps
 
     def _column(self, number: int) -> np.ndarray:
         return np.stack([row[number] for row in self._rows])

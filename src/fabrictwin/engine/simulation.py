@@ -87,11 +87,13 @@ class Simulation:
     def _step(self, to_ps: int) -> None:
         self._group.advance(to_ps)
         self._group.settle()
+        blocked_since_ps = self.samples.take(self._group)
         readout = self.readout()
-        self.samples.take(readout)
         if readout.is_idle:
             self.stopped = "idle"
             self._end_ps = readout.last_live_ps
+            return
+        if blocked_since_ps >= to_ps - PATIENCE_PS:
             return
         self.deadlock = find_deadlock(readout, PATIENCE_PS)
         if self.deadlock is not None and self._waits_forever():
