@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.cbfc import forget_due, free_blocks, hear_fcps, send_fcps, unblock_sender
+from fabrictwin.engine.cbfc import (
+    forget_due,
+    free_blocks,
+    hear_fcps,
+    schedule_credit,
+    send_fcps,
+    unblock_sender,
+)
 from fabrictwin.engine.codes import NEVER, SEQUENCE_MASK, EventKind, LogKind
 from fabrictwin.engine.hca import set_drain_rate
 from fabrictwin.engine.link import discard_packet
@@ -84,6 +91,19 @@ def _link_up(s: State, p: int, now_ps: int) -> None:
 
 
 @kernel
+def _change_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
+    """What starts later takes another time; whoever waits for an FCP from here must look again."""
+    send_fcps(s, p, now_ps)
+    port = s.port[p]
+    port.fs_per_byte = fs_per_byte
+    vls = s.par[0].vls
+    for vl in range(vls - 1):
+        index = port.peer * vls + vl
+        if not port.remote and s.pv[index].blocked:
+            schedule_credit(s, port.peer, index, now_ps)
+
+
+@kernel
 def _log_kind(kind: int, value: int) -> int:
     if kind == ActionKind.LINK_STATE:
         return np.int64(LogKind.LINK_UP) if value else np.int64(LogKind.LINK_DOWN)
@@ -114,8 +134,7 @@ def on_action(s: State, a: int, now_ps: int) -> None:
         elif action.value == 1 and not s.port[p].up:
             _link_up(s, p, now_ps)
     elif action.kind == ActionKind.LINK_RATE:
-        send_fcps(s, p, now_ps)
-        s.port[p].fs_per_byte = action.value
+        _change_rate(s, p, action.value, now_ps)
     elif action.kind == ActionKind.LINK_ERROR:
         send_fcps(s, p, now_ps)
         s.port_more[p].error_below = action.value

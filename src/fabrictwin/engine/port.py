@@ -107,7 +107,8 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     if port.up == 0 or (port.vl_mask == 0 and not vl15):
         return
     if port.tx_free_ps > now_ps:
-        if vls > 2 or vl15 or not s.pv[p * vls].blocked:
+        # An HCA may have a response by now, which is smaller than the packet that waits for credits.
+        if vls > 2 or vl15 or port.voq0 < 0 or not s.pv[p * vls].blocked:
             serve_later(s, p, port.tx_free_ps)
         return
     vl = last

@@ -25,13 +25,13 @@ class Stream(IntEnum):
     """Purposes that draw; the stream is ``purpose << 40 | index``."""
 
     PACKET_ERROR = 1
-    """index: port; counter: packets sent by it, times 8, plus the link-level try."""
+    """index: port; counter: packets sent before, times 8, plus the link-level try."""
     FCP_ERROR = 2
-    """index: port; counter: FCPs sent by it."""
+    """index: port; counter: FCPs sent by it, this one included."""
     FEC_JITTER = 3
-    """index: port; counter: packets sent by it."""
+    """index: port; counter: packets sent before."""
     ARBITER = 4
-    """index: port * VLs + VL; counter: packets that have left this VL."""
+    """index: port * VLs + VL; counter: draws of this VL before."""
     DESTINATION = 5
     """index: rank; counter: draws of this rank."""
     ARRIVAL = 6
