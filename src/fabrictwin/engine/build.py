@@ -210,7 +210,6 @@ def _build_nodes(plan: Plan) -> st.Records:
         record.switch = row
         record.forwarding_ps = model.forwarding_latency_ps
         record.stores = int(model.forwarding == "store_and_forward")
-        record.random_arbiter = int(model.arbitration == "random")
         record.stall_count = model.vl_stall_count
         record.fcp_gap_ps = model.fcp_min_gap_ps
         record.hoq_ps = NEVER if model.hoq_life_ps is None else model.hoq_life_ps
@@ -327,7 +326,12 @@ def _build_port_vls(plan: Plan, port: st.Records) -> st.Records:
     peer_node = port.node[port.peer]
     pv.fccl = np.repeat(np.where(port.peer >= 0, blocks[peer_node], 0), vls)
     pv.block_shift = np.repeat(np.where(port.peer >= 0, shifts[peer_node], 0), vls)
+    random = [
+        _model_of(plan.scenario, node).arbitration == "random" for node in plan.scenario.fabric.switches
+    ]
+    drawing = np.isin(port.node, np.array(plan.scenario.fabric.switches, np.int64)[random])
     pv.care = np.where(_mark_thresholds(plan) >= 0, PvCare.MARKS, 0)
+    pv.care |= np.where(np.repeat(drawing, vls), PvCare.DRAWS, 0).astype(np.int8)
     return pv
 
 

@@ -80,6 +80,8 @@ class PvCare(IntEnum):
     """A HOQ_TIMER is under way."""
     NO_HOQ = 16
     """The lifetime is infinite."""
+    DRAWS = 32
+    """The arbiter draws: ``departures`` is counted."""
 
 
 class QpState(IntEnum):

@@ -31,7 +31,7 @@ class Stream(IntEnum):
     FEC_JITTER = 3
     """index: port; counter: packets sent before."""
     ARBITER = 4
-    """index: port * VLs + VL; counter: draws of this VL before."""
+    """index: port * VLs + VL; counter: packets that have left this VL before."""
     DESTINATION = 5
     """index: rank; counter: draws of this rank."""
     ARRIVAL = 6

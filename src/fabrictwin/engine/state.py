@@ -25,7 +25,6 @@ NODE = np.dtype(
         ("switch", "i4"),  # row in the LFTs, -1: an HCA
         ("stall_count", "i2"),
         ("stores", "i1"),  # store-and-forward
-        ("random_arbiter", "i1"),
         ("fcp_gap_ps", "i8"),  # between the starts of two FCPs of a VL
     ],
     align=True,
@@ -141,7 +140,7 @@ PV_MORE = np.dtype(  # what is seldom needed of a VL of a port
         ("mark_above", "i4"),  # FECN threshold, blocks
         ("unmarked", "i4"),
         ("lost_blocks", "i4"),
-        ("turns", "i8"),  # packets that have left while its arbiter draws
+        ("departures", "i8"),  # packets that have left, if its arbiter draws
     ],
     align=True,
 )

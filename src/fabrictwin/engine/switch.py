@@ -71,10 +71,10 @@ def _ring_turn(s: State, index: int) -> None:
 
 
 @kernel
-def _turn_randomly(s: State, p: int, index: int) -> None:
+def _turn_randomly(s: State, index: int) -> None:
     pv = s.pv[index]
-    places = draw_below(s.par[0].seed, Stream.ARBITER, index, s.pv_more[index].turns, pv.ring_count)
-    s.pv_more[index].turns += 1
+    seed = s.par[0].seed
+    places = draw_below(seed, Stream.ARBITER, index, s.pv_more[index].departures, pv.ring_count)
     for _ in range(places):
         _ring_turn(s, index)
 
@@ -152,8 +152,8 @@ def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
     else:
         _ring_turn(s, index)
     pv.head_since_ps = now_ps
-    if pv.ring_count > 1 and s.node[port.node].random_arbiter:
-        _turn_randomly(s, p, index)
+    if pv.ring_count > 1 and pv.care & PvCare.DRAWS:
+        _turn_randomly(s, index)
     return packet_index
 
 
@@ -165,6 +165,8 @@ def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
     pv = s.pv[index]
     if pv.care & PvCare.DISCARDED:
         _forget_discards(s, index)
+    if pv.care & PvCare.DRAWS:
+        s.pv_more[index].departures += 1
     if pv.care & PvCare.MARKS:
         mark_fecn(s, p, index, packet_index)
     pv.starved = 0
@@ -269,6 +271,8 @@ def _pass_through(s: State, packet_index: int, out: int, now_ps: int) -> bool:
         return False
     if pv.care & PvCare.DISCARDED:
         _forget_discards(s, 2 * out)
+    if pv.care & PvCare.DRAWS:
+        s.pv_more[2 * out].departures += 1
     pv.starved = 0
     send_fcps(s, out, now_ps)
     transmit(s, out, packet_index, 0, now_ps)
