@@ -27,7 +27,7 @@ from fabrictwin.engine.transport import (
     on_data,
     on_response,
 )
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, kernel
 
 AT_LINE_RATE = -1
 
@@ -138,7 +138,7 @@ def set_drain_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
     _drain_next(s, p, now_ps)
 
 
-@kernel
+@inline_kernel
 def on_arrive_hca(s: State, packet_index: int, now_ps: int) -> int:
     """ARRIVE at an HCA; returns the port to serve."""
     if not receive_packet(s, packet_index, now_ps):

@@ -18,7 +18,7 @@ from fabrictwin.engine.pools import give_packet
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, kernel
 
 
 @kernel
@@ -171,7 +171,7 @@ def _count_hits(s: State, index: int) -> None:
     packet.hits = 0
 
 
-@kernel
+@inline_kernel
 def receive_packet(s: State, index: int, now_ps: int) -> bool:
     """Counts a packet that arrives at a port; False: it is lost and gone."""
     packet = s.packet[index]

@@ -28,7 +28,7 @@ from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, pop_fifo, take_from_queues
 from fabrictwin.engine.transport import next_wire
 from fabrictwin.engine.vl_arbitration import charge_vl, choose_vl
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, kernel
 
 
 @kernel
@@ -97,7 +97,7 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
     serve_later(s, p, port.tx_free_ps)
 
 
-@kernel
+@inline_kernel
 def serve_port(s: State, p: int, now_ps: int) -> None:
     """Chooses and starts a packet if the transmitter is free, or sees to it that this happens when it is."""
     port = s.port[p]

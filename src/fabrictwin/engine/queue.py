@@ -15,7 +15,7 @@ import numpy as np
 from fabrictwin.engine.codes import TIMERS
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, kernel
 
 GROUP_BUCKETS = 16
 """Buckets that are brought to hand together, so that what their events need can be fetched ahead."""
@@ -162,7 +162,7 @@ def _next_occupied(s: State, bucket: int, limit: int) -> int:
     return limit
 
 
-@kernel
+@inline_kernel
 def _load_bucket(s: State, bucket: int) -> None:
     """Moves the events of a bucket behind those at hand, all of which are earlier."""
     g = s.g[0]
@@ -209,7 +209,7 @@ def _load_from_heap(s: State, last: int) -> None:
         _heap_drop_top(s)
 
 
-@kernel
+@inline_kernel
 def advance_group(s: State, horizon_ps: int) -> bool:
     """Brings the next group of buckets that holds events before the horizon to hand; False: there is none."""
     g = s.g[0]

@@ -20,7 +20,7 @@ from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, kernel
 
 NOBODY = -1
 """No port has to be served."""
@@ -254,7 +254,7 @@ def peek_candidate(s: State, p: int) -> None:
             prefetch(s.packet, packet_index)
 
 
-@kernel
+@inline_kernel
 def _pass_through(s: State, packet_index: int, out: int, now_ps: int) -> bool:
     """Sends a packet at once if its output is free and nobody waits there: what most packets do.
 
@@ -279,7 +279,7 @@ def _pass_through(s: State, packet_index: int, out: int, now_ps: int) -> bool:
     return True
 
 
-@kernel
+@inline_kernel
 def on_arrive_switch(s: State, packet_index: int, node_index: int, now_ps: int) -> int:
     """ARRIVE at a switch; returns the port to serve."""
     if not receive_packet(s, packet_index, now_ps):
