@@ -28,6 +28,8 @@ WHEEL_BUCKETS = 1 << 16
 EVENTS_PER_BUCKET = 4
 CACHED_PORTS = 2048
 """Ports of a fabric whose records stay in a core's cache."""
+RECORDS_PER_LINK = 8
+"""Packets, events and cells that a busy fabric has under way, so that the pools seldom grow."""
 CODEWORD_BITS = 5440
 """RS(544,514) codeword."""
 
@@ -108,7 +110,8 @@ def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.Sta
     """
     port = _build_ports(plan, owned)
     actions = _build_actions(plan)
-    events = 4 * RESERVE + len(actions) + len(plan.ranks)
+    traffic = 4 * RESERVE + RECORDS_PER_LINK * len(plan.scenario.fabric.links)
+    events = traffic + len(actions) + len(plan.ranks)
     state = st.State(
         g=_build_globals(),
         par=_build_parameters(plan, trace),
@@ -118,8 +121,8 @@ def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.Sta
         pv_input=_build_pv_inputs(plan, port),
         pv_more=_build_pv_more(plan),
         voq=_build_voqs(plan, port),
-        packet=st.pool(4 * RESERVE, st.PACKET),
-        cell=st.pool(4 * RESERVE, st.CELL),
+        packet=st.pool(traffic, st.PACKET),
+        cell=st.pool(traffic, st.CELL),
         event=st.pool(events, st.EVENT),
         bucket=np.full(WHEEL_BUCKETS, -1, np.int32),
         occupied=np.zeros(WHEEL_BUCKETS // 64, np.uint64),

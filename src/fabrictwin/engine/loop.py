@@ -37,10 +37,12 @@ from fabrictwin.engine.switch import (
     on_hoq_timer,
     on_stored,
     peek_candidate,
+    peek_entry,
     peek_output,
+    peek_queue,
 )
 from fabrictwin.engine.transport import on_ack_timer, on_paced, on_posted, on_rnr_timer
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, kernel
 
 RESERVE = 4096
 """Records that every pool and log must have left before an event is handled."""
@@ -48,8 +50,8 @@ RESERVE = 4096
 RECORDS_PER_EVENT = 8
 """More than a frequent event takes of any pool or log."""
 
-FAR, NEAR = 8, 3
-"""How many events ahead the packet, and then its output, are fetched."""
+FAR, MIDDLE, NEAR = 12, 7, 3
+"""How many events ahead the packet, its route and its output are fetched."""
 
 _KIND_MASK = 31
 _ARGUMENT_MASK = (1 << 31) - 1
@@ -106,30 +108,55 @@ def _handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
     return NOBODY
 
 
-@kernel
+@inline_kernel
+def _fetch_packet(s: State, at: int) -> None:
+    """Fetches what an event at hand names: the packet that arrives, or the port."""
+    event = s.sorted[at]
+    if (event.key >> 31) & _KIND_MASK == EventKind.ARRIVE:
+        prefetch(s.packet, event.data)
+        prefetch(s.pv_input, (event.key & _ARGUMENT_MASK) * s.par[0].vls)
+    else:
+        prefetch(s.port, event.data)
+        prefetch(s.pv, event.data * s.par[0].vls)
+
+
+@inline_kernel
+def _fetch_route(s: State, at: int) -> None:
+    """Fetches the forwarding-table entry of a packet that arrives, or the front queue of a port."""
+    event = s.sorted[at]
+    kind = (event.key >> 31) & _KIND_MASK
+    if kind == EventKind.ARRIVE:
+        peek_entry(s, event.data, event.key >> 36)
+    elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
+        peek_queue(s, np.int64(event.data))
+
+
+@inline_kernel
+def _fetch_output(s: State, at: int) -> None:
+    """Fetches the output of a packet that arrives, or the candidate of a port."""
+    event = s.sorted[at]
+    kind = (event.key >> 31) & _KIND_MASK
+    if kind == EventKind.ARRIVE:
+        peek_output(s, event.data, event.key & _ARGUMENT_MASK, event.key >> 36)
+    elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
+        peek_candidate(s, np.int64(event.data))
+
+
+@inline_kernel
 def _look_ahead(s: State, at: int) -> None:
-    """Fetches what events a few places ahead will need: first the packet and its port, then its output."""
+    """Fetches what events some places ahead will need, in three steps that each need the one before."""
     count = s.g[0].sorted_count
+    if at == 0:
+        for ahead in range(min(FAR, count)):
+            _fetch_packet(s, ahead)
+        for ahead in range(min(MIDDLE, count)):
+            _fetch_route(s, ahead)
     if at + FAR < count:
-        event = s.sorted[at + FAR]
-        argument = event.key & _ARGUMENT_MASK
-        if (event.key >> 31) & _KIND_MASK == EventKind.ARRIVE:
-            prefetch(s.packet, event.data)
-            prefetch(s.pv_input, argument * s.par[0].vls)
-        else:
-            prefetch(s.port, event.data)
-            prefetch(s.pv, event.data * s.par[0].vls)
+        _fetch_packet(s, at + FAR)
+    if at + MIDDLE < count:
+        _fetch_route(s, at + MIDDLE)
     if at + NEAR < count:
-        event = s.sorted[at + NEAR]
-        argument = event.key & _ARGUMENT_MASK
-        kind = (event.key >> 31) & _KIND_MASK
-        if kind == EventKind.ARRIVE:
-            out = peek_output(s, event.data, argument, event.key >> 36)
-            if out >= 0:
-                prefetch(s.port, out)
-                prefetch(s.pv, out * s.par[0].vls)
-        elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
-            peek_candidate(s, np.int64(event.data))
+        _fetch_output(s, at + NEAR)
 
 
 @kernel

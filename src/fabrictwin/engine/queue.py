@@ -17,7 +17,7 @@ from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
 from fabrictwin.jit import inline_kernel, kernel
 
-GROUP_BUCKETS = 16
+GROUP_BUCKETS = 64
 """Buckets that are brought to hand together, so that what their events need can be fetched ahead."""
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -190,7 +190,7 @@ def _load_bucket(s: State, bucket: int) -> None:
         index = following
 
 
-@kernel
+@inline_kernel
 def _prefetch_group(s: State, bucket: int) -> None:
     """Hints that the events of a group of buckets are wanted soon."""
     mask = s.par[0].buckets - 1

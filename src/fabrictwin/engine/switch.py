@@ -228,30 +228,47 @@ def find_output(s: State, packet_index: int, node_index: int) -> int:
     return out
 
 
-@kernel
-def peek_output(s: State, packet_index: int, p: int, node_index: int) -> int:
-    """Port that a packet on its way to a switch's port will want, -1: none; also fetches its queue."""
+@inline_kernel
+def peek_entry(s: State, packet_index: int, node_index: int) -> None:
+    """Fetches the forwarding-table entry of a packet on its way to a node."""
+    switch = s.node[node_index].switch
+    if switch >= 0:
+        prefetch(s.lft, switch * s.par[0].lids + s.packet[packet_index].dlid)
+
+
+@inline_kernel
+def peek_output(s: State, packet_index: int, p: int, node_index: int) -> None:
+    """Fetches the output that a packet on its way to a node's port will want."""
     node = s.node[node_index]
+    vls = s.par[0].vls
     if node.switch < 0:
-        return -1
-    packet = s.packet[packet_index]
-    number = np.int64(s.lft[node.switch * s.par[0].lids + packet.dlid])
+        return
+    number = np.int64(s.lft[node.switch * s.par[0].lids + s.packet[packet_index].dlid])
     if number == 0 or number > node.ports:
-        return -1
+        return
     out = node.port0 + number - 1
+    prefetch(s.port, out)
+    prefetch(s.pv, out * vls)
+    prefetch(s.pv_input, out * vls)
     first = s.port[node.port0].voq0
-    prefetch(s.voq, first + ((out - node.port0) * (s.par[0].vls - 1)) * node.ports + p - node.port0)
-    return out
+    prefetch(s.voq, first + (number - 1) * (vls - 1) * node.ports + p - node.port0)
 
 
-@kernel
+@inline_kernel
+def peek_queue(s: State, p: int) -> None:
+    """Fetches the queue at the front of an output's first VL."""
+    front = s.pv[p * s.par[0].vls].ring_head
+    if front >= 0 and s.port[p].voq0 >= 0:
+        prefetch(s.voq, front)
+    prefetch(s.pv_input, p * s.par[0].vls)
+
+
+@inline_kernel
 def peek_candidate(s: State, p: int) -> None:
     """Fetches the packet at the front of an output's first VL."""
     front = s.pv[p * s.par[0].vls].ring_head
-    if front >= 0 and s.port[p].voq0 >= 0:
-        packet_index = s.voq[front].head
-        if packet_index >= 0:
-            prefetch(s.packet, packet_index)
+    if front >= 0 and s.port[p].voq0 >= 0 and s.voq[front].head >= 0:
+        prefetch(s.packet, s.voq[front].head)
 
 
 @inline_kernel
