@@ -53,8 +53,8 @@ def kernel(function: F) -> F:
 def inline_kernel(function: F) -> F:
     """Like :func:`kernel`, for a step that the compiler must inline and would not by itself.
 
-    For two reasons, each measured: a step that takes tuples of arrays (passing them by value costs more than the
-    step itself), and the few steps of the engine's loop that every packet goes through.
+    For two reasons, each measured: a step that takes tuples of arrays (passing them by value costs more than
+    the step itself), and the few steps of the engine's loop that every packet goes through.
     """
     compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
     return compiled

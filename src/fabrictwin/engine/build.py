@@ -14,6 +14,7 @@ from fabrictwin.engine.cc.ib_cca import CCTI_TIMER_UNIT_PS
 from fabrictwin.engine.codes import NEVER, EventKind, PvCare, QpState
 from fabrictwin.engine.faults import LFT_WRITE
 from fabrictwin.engine.forwarding import Forwarding
+from fabrictwin.engine.hca import AT_LINE_RATE
 from fabrictwin.engine.loop import RESERVE
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.vl_arbitration import LIMIT_UNIT_BYTES
@@ -243,7 +244,7 @@ def _model_of(scenario: Scenario, node: int) -> Any:
 def _build_ports(plan: Plan, owned: np.ndarray) -> st.Records:
     """PORT rows with their cables; ``voq0`` is filled with the VOQs."""
     scenario = plan.scenario
-    port = st.records(plan.ports.total, st.PORT, serve_at_ps=NEVER, peer=-1, voq0=-1)
+    port = st.records(plan.ports.total, st.PORT, peer=-1, voq0=-1)
     port.node = _nodes_of_ports(plan)
     for end, other, link in _cable_ends(scenario.fabric):
         record = port[plan.ports.of(end)]
@@ -287,8 +288,9 @@ def _build_port_more(plan: Plan) -> st.Records:
         model = _model_of(scenario, index)
         more.vl15_blocks[rows] = model.vl15_buffer_bytes // model.credit_block_bytes
         if node.kind is NodeKind.HCA and model.drain_rate_bps is not None:
-            more.drain_fs[rows] = femtoseconds_per_byte(model.drain_rate_bps)
-            more.drains[rows] = 1
+            ends = [PortRef(index, number) for number in range(1, node.ports + 1)]
+            more.drain_fs[rows] = [_drain_fs(scenario.fabric, end, model.drain_rate_bps) for end in ends]
+            more.drains[rows] = more.drain_fs[rows] != AT_LINE_RATE
     for end, other, link in _cable_ends(scenario.fabric):
         llr = _model_of(scenario, end.node).llr and _model_of(scenario, other.node).llr
         more[plan.ports.of(end)].llr = int(llr)
@@ -525,12 +527,18 @@ def _nodes_of_ports(plan: Plan) -> np.ndarray:
 _BOTH_ENDS = (ActionKind.LINK_STATE, ActionKind.LINK_RATE, ActionKind.LINK_ERROR)
 
 
-def _engine_value(action: Action) -> int:
+def _engine_value(fabric: Fabric, action: Action) -> int:
     if action.kind is ActionKind.LINK_RATE:
         return femtoseconds_per_byte(action.value)
     if action.kind is ActionKind.DRAIN_RATE and action.value > 0:
-        return femtoseconds_per_byte(action.value)
+        return _drain_fs(fabric, action.target, action.value)
     return action.value
+
+
+def _drain_fs(fabric: Fabric, end: PortRef, rate_bps: int) -> int:
+    """Femtoseconds per byte to memory; a host that keeps up with the link does not limit it."""
+    link = fabric.link_at.get(end)
+    return AT_LINE_RATE if link is None or rate_bps >= link.rate_bps else femtoseconds_per_byte(rate_bps)
 
 
 def _build_actions(plan: Plan) -> st.Records:
@@ -542,7 +550,7 @@ def _build_actions(plan: Plan) -> st.Records:
             ends = [fabric.link_at[action.target].a, fabric.link_at[action.target].b]
         for end in ends:
             port = plan.ports.of(end)
-            rows.append((action.at_ps, int(action.kind), port, end.node, _engine_value(action), -1))
+            rows.append((action.at_ps, int(action.kind), port, end.node, _engine_value(fabric, action), -1))
     for number, write in enumerate(plan.forwarding.writes):
         port = int(plan.ports.first[write.node])
         rows.append((write.at_ps, LFT_WRITE, port, write.node, write.block, number))

@@ -77,6 +77,7 @@ def _link_up(s: State, p: int, now_ps: int) -> None:
     port.up = 1
     s.port_more[p].up_at_ps = now_ps
     port.tx_free_ps = now_ps
+    port.data_free_ps = now_ps
     s.port_more[p].last_tail_ps = 0
     for vl in range(vls - 1):
         s.pv[p * vls + vl].fctbs = 0

@@ -120,6 +120,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
         start_ps += _suffer_errors(s, p, index, ser_ps)
     end_ps = start_ps + ser_ps
     port.tx_free_ps = end_ps
+    port.data_free_ps = end_ps
     if packet.port >= 0:
         release_input(s, index, end_ps)
     if s.par[0].trace:
@@ -148,10 +149,10 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
 
 @kernel
 def serve_later(s: State, p: int, time_ps: int) -> None:
-    """Makes sure that the port chooses a packet at a time, or earlier."""
+    """Makes sure that the port chooses a packet at a time: now, or when its last packet ends."""
     port = s.port[p]
-    if time_ps < port.serve_at_ps:
-        port.serve_at_ps = time_ps
+    if not port.planned:
+        port.planned = 1
         push_event(s, time_ps, port.node, EventKind.PORT_FREE, p, p)
 
 

@@ -200,7 +200,7 @@ def run(s: State, horizon_ps: int) -> int:
             else:
                 p = on_arrive_switch(s, data, node, now_ps)
         elif kind == EventKind.PORT_FREE:
-            p = on_port_free(s, argument, now_ps)
+            p = on_port_free(s, argument)
         elif kind == EventKind.CREDIT:
             p = on_credit(s, argument, data, now_ps)
         elif kind == EventKind.PACED:

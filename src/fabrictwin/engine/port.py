@@ -75,7 +75,7 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
     vls = s.par[0].vls
     if s.par[0].management and s.pv_more[p * vls + vls - 1].fifo_head >= 0:
-        serve_later(s, p, port.tx_free_ps)
+        serve_later(s, p, port.data_free_ps)
         return
     if port.vl_mask == 0:
         return
@@ -87,14 +87,14 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
             hear_fcps(s, p, index, now_ps)
             if not fits_credits(pv.fccl, pv.fctbs, blocks):
                 at_ps = expect_credits(s, p, index, now_ps)
-                if at_ps >= port.tx_free_ps:
+                if at_ps >= port.data_free_ps:
                     if not pv.blocked:
                         pv.blocked = 1
-                        pv.blocked_at_ps = port.tx_free_ps
+                        pv.blocked_at_ps = port.data_free_ps
                     if at_ps < NEVER:
                         schedule_credit(s, p, index, at_ps)
                     return
-    serve_later(s, p, port.tx_free_ps)
+    serve_later(s, p, port.data_free_ps)
 
 
 @inline_kernel
@@ -106,10 +106,10 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     vl15 = s.par[0].management and s.pv_more[p * vls + last].fifo_head >= 0
     if port.up == 0 or (port.vl_mask == 0 and not vl15):
         return
-    if port.tx_free_ps > now_ps:
+    if port.data_free_ps > now_ps:
         # An HCA may have a response by now, which is smaller than the packet that waits for credits.
         if vls > 2 or vl15 or port.voq0 < 0 or not s.pv[p * vls].blocked:
-            serve_later(s, p, port.tx_free_ps)
+            serve_later(s, p, port.data_free_ps)
         return
     vl = last
     high = False
@@ -136,12 +136,9 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
 
 
 @kernel
-def on_port_free(s: State, p: int, now_ps: int) -> int:
-    """PORT_FREE: returns the port to serve, or nobody if the event is stale."""
-    port = s.port[p]
-    if port.serve_at_ps != now_ps:
-        return NOBODY
-    port.serve_at_ps = NEVER
+def on_port_free(s: State, p: int) -> int:
+    """PORT_FREE: returns the port to serve."""
+    s.port[p].planned = 0
     return p
 
 
@@ -152,7 +149,7 @@ def on_credit(s: State, index: int, p: int, now_ps: int) -> int:
     if pv.credit_at_ps != now_ps:
         return NOBODY
     pv.credit_at_ps = NEVER
-    if s.port[p].tx_free_ps > now_ps:
-        serve_later(s, p, s.port[p].tx_free_ps)
+    if s.port[p].data_free_ps > now_ps:
+        serve_later(s, p, s.port[p].data_free_ps)
         return NOBODY
     return p

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.codes import EventKind
+from fabrictwin.engine.codes import EventKind, QpState
 from fabrictwin.engine.link import serve_later
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below, draw_exponential
@@ -24,8 +24,9 @@ STEPS_PER_EVENT = 16
 
 
 @kernel
-def _post(s: State, flow: int, length_bytes: int, now_ps: int) -> None:
-    """Posts a message split evenly over the queue pairs of a flow."""
+def _post(s: State, flow: int, length_bytes: int, now_ps: int) -> bool:
+    """Posts a message split evenly over the queue pairs of a flow; False: one of them has failed."""
+    alive = True
     record = s.flow[flow]
     share = length_bytes // record.qps
     rest = length_bytes - share * record.qps
@@ -33,7 +34,10 @@ def _post(s: State, flow: int, length_bytes: int, now_ps: int) -> None:
         part = share + 1 if i < rest else share
         p = post_message(s, record.first_qp + i, part, now_ps)
         if p >= 0:
-            serve_later(s, p, max(now_ps, s.port[p].tx_free_ps))
+            serve_later(s, p, max(now_ps, s.port[p].data_free_ps))
+        if s.requester[record.first_qp + i].state == QpState.ERROR:
+            alive = False
+    return alive
 
 
 @kernel
@@ -126,7 +130,8 @@ def run_rank(s: State, r: int, now_ps: int) -> None:
             return
         rank.pc += 1
         if op == Op.POST:
-            _post(s, base + a, b, now_ps)
+            if not _post(s, base + a, b, now_ps):
+                rank.done = 1
         elif op == Op.POST_RANDOM:
             _post(s, base + _choose_flow(s, r, a, c), b, now_ps)
         elif op == Op.COMPUTE:

@@ -32,8 +32,8 @@ NODE = np.dtype(
 
 PORT = np.dtype(  # a port as sender: one cache line
     [
-        ("tx_free_ps", "i8"),
-        ("serve_at_ps", "i8"),  # time of its PORT_FREE event, NEVER: none
+        ("tx_free_ps", "i8"),  # end of the last packet or FCP
+        ("data_free_ps", "i8"),  # end of the last packet
         ("xmit_bytes", "i8"),
         ("xmit_pkts", "i8"),
         ("fs_per_byte", "i4"),
@@ -48,6 +48,7 @@ PORT = np.dtype(  # a port as sender: one cache line
         ("remote", "i1"),  # the other end belongs to another shard
         ("odd", "i1"),  # packets suffer symbol errors or FEC jitter
         ("flapped", "i1"),  # its link has been down
+        ("planned", "i1"),  # a PORT_FREE event is under way
     ],
     align=True,
 )
@@ -204,6 +205,7 @@ REQUESTER = np.dtype(
         ("retries_left", "i4"),
         ("rnr_left", "i4"),
         ("cc", "i4"),  # its CC entity
+        ("fetching", "i4"),  # posted messages whose POSTED event is under way
         ("unsent", "i4"),  # posted messages whose last packet has not begun
         ("retransmitted", "i8"),
         ("limited_ps", "i8"),

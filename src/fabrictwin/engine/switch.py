@@ -278,7 +278,7 @@ def _pass_through(s: State, packet_index: int, out: int, now_ps: int) -> bool:
     The same as to queue it and to choose it, on a fabric with a single data VL.
     """
     port = s.port[out]
-    if port.vl_mask != 0 or port.tx_free_ps > now_ps or port.up == 0 or s.par[0].management:
+    if port.vl_mask != 0 or port.data_free_ps > now_ps or port.up == 0 or s.par[0].management:
         return False
     pv = s.pv[2 * out]
     packet = s.packet[packet_index]

@@ -236,9 +236,10 @@ def post_message(s: State, qp: int, length_bytes: int, now_ps: int) -> int:
         requester.current = index
     requester.unsent += 1
     g.outstanding += 1
-    if requester.last_end_ps > now_ps:
+    if requester.last_end_ps > now_ps and requester.fetching == 0:
         requester.sendable += 1
         return wake_requester(s, qp, now_ps)
+    requester.fetching += 1
     node = s.port[requester.port].node
     push_event(s, now_ps + s.node[node].tx_latency_ps, node, EventKind.POSTED, qp, qp)
     return NOBODY
@@ -248,6 +249,7 @@ def post_message(s: State, qp: int, length_bytes: int, now_ps: int) -> int:
 def on_posted(s: State, qp: int, now_ps: int) -> int:
     """POSTED: a posted message may be sent; returns the port to serve."""
     requester = s.requester[qp]
+    requester.fetching -= 1
     if requester.state == QpState.ERROR:
         return NOBODY
     requester.sendable += 1
