@@ -79,11 +79,21 @@ def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
         _free_later(s, index, time_ps, blocks)
     if pv.wanted:
         pv.wanted = 0
-        port = s.port[p]
-        at_ps = max(time_ps, port.tx_free_ps) + fcp_flight(s, p)
-        schedule_credit(s, port.peer, port.peer * s.par[0].vls + vl, at_ps)
+        _hasten_sender(s, index, time_ps)
     if pv.eager:
         push_event(s, time_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
+
+
+@kernel
+def _hasten_sender(s: State, index: int, time_ps: int) -> None:
+    """The first blocks to be freed in a buffer are due at a time: a blocked sender looks for their FCP."""
+    vls = s.par[0].vls
+    p = index // vls
+    port = s.port[p]
+    sender = port.peer * vls + index - p * vls
+    if not port.remote and s.pv[sender].blocked:
+        at_ps = max(time_ps, port.tx_free_ps) + fcp_flight(s, p)
+        schedule_credit(s, port.peer, sender, at_ps)
 
 
 @kernel
@@ -98,6 +108,7 @@ def _free_later(s: State, index: int, time_ps: int, blocks: int) -> None:
         pv.due_head = cell
         pv.due_ps = time_ps
         pv.due_blocks = blocks
+        _hasten_sender(s, index, time_ps)
         return
     tail = np.int64(pv.due_tail)
     if tail >= 0 and s.cell[tail].time_ps > time_ps:
