@@ -3,15 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from fabrictwin.engine.codes import Flag
+from fabrictwin.engine.forwarding import Forwarding
+from fabrictwin.engine.simulation import Simulation
+from fabrictwin.model.fabric import PortRef
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.subnet.routes import Routes
+from fabrictwin.runtime.offline import forwarding_of
 from reference.case import Case
+from reference.difference import Row, first_difference
+from reference.fabric import OracleFabric
+from reference.world import FcpRow, PacketRow
+
+_PACKET_FIELDS = ("port", "start_ps", "vl", "kind", "qp", "psn", "wire", "flags")
 
 
-def case_of(scenario: Scenario, routes: Routes) -> Case:
+def case_of(scenario: Scenario, forwarding: Forwarding) -> Case:
     """The case that a scenario describes, with the forwarding tables that its routing engine made."""
     fabric = scenario.fabric
-    tables = dict(zip(fabric.switches, routes.lft.tolist(), strict=True))
+    tables = dict(zip(fabric.switches, forwarding.lft.tolist(), strict=True))
     return Case(
         fabric=fabric,
         switches={node: scenario.switch_models[fabric.nodes[node].model] for node in fabric.switches},
@@ -19,9 +30,57 @@ def case_of(scenario: Scenario, routes: Routes) -> Case:
         mtu_bytes=scenario.mtu_bytes,
         jobs=scenario.jobs,
         lft={node: dict(enumerate(table)) for node, table in tables.items()},
-        lids={end: lid for end, lid in routes.lid_of.items() if end.port > 0},
+        lids={end: lid for end, lid in forwarding.lid_of.items() if end.port > 0},
         actions=scenario.actions,
         seed=scenario.seed,
         qos=scenario.qos,
         congestion_control=scenario.congestion_control,
+    )
+
+
+def compare(scenario: Scenario) -> str:
+    """What differs between the oracle and the engine; empty where nothing does."""
+    forwarding = forwarding_of(scenario)
+    oracle = OracleFabric(case_of(scenario, forwarding))
+    oracle.run(scenario.duration_ps)
+    simulation = Simulation(scenario, forwarding, trace=True)
+    simulation.run()
+    # A run that has stopped early says nothing of what would have come later.
+    end_ps = simulation.now_ps
+    return first_difference(
+        _until(end_ps, [*oracle.world.packets, *oracle.world.fcps]),
+        _until(end_ps, _engine_rows(simulation)),
+        [node.name for node in scenario.fabric.nodes],
+    )
+
+
+def _until(end_ps: int, rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if row.start_ps < end_ps]
+
+
+def _engine_rows(simulation: Simulation) -> list[Row]:
+    ends = {simulation.plan.ports.of(end): end for end in simulation.plan.scenario.fabric.link_at}
+    packets, fcps = simulation.trace()
+    rows: list[Row] = [
+        _packet_row(ends[port], *values) for port, *values in packets[[*_PACKET_FIELDS]].tolist()
+    ]
+    for start_ps, port, vl, fccl in fcps.tolist():
+        rows.append(FcpRow(start_ps, ends[port].node, ends[port].port, vl, fccl))
+    return rows
+
+
+def _packet_row(
+    end: PortRef, start_ps: int, vl: int, kind: int, queue_pair: int, psn: int, wire_bytes: int, flags: int
+) -> PacketRow:
+    return PacketRow(
+        start_ps,
+        end.node,
+        end.port,
+        vl,
+        kind,
+        queue_pair,
+        psn,
+        wire_bytes,
+        bool(flags & Flag.FECN),
+        bool(flags & Flag.BECN),
     )

@@ -119,10 +119,10 @@ class OracleFabric:
         self.flows.append((flow, pairs))
         return pairs
 
-    def _sent(self, queue_pair: QueuePair, start_ps: int) -> None:
+    def _sent(self, queue_pair: QueuePair) -> None:
         for rank in self.ranks:
             if rank.hca is self.nodes[queue_pair.src.node]:
-                rank.sent(queue_pair, start_ps)
+                rank.sent(queue_pair)
 
     def _received(self, queue_pair: QueuePair) -> None:
         for rank in self.ranks:

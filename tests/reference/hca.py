@@ -35,7 +35,7 @@ class Hca:
         self.drains: dict[int, Drain] = {}
         self.receive_queue_ready = True
         self.rate_control = RateControl(world, node, queue_pairs)
-        self.on_sent: Callable[[QueuePair, int], None] = lambda queue_pair, start_ps: None
+        self.on_sent: Callable[[QueuePair], None] = lambda queue_pair: None
         self.on_received: Callable[[QueuePair], None] = lambda queue_pair: None
 
     def prepare(self) -> None:
@@ -55,22 +55,19 @@ class Hca:
     def post(self, queue_pair: QueuePair, size_bytes: int) -> None:
         """Posts a message."""
         now_ps = self.world.now_ps
-        message = queue_pair.post(size_bytes, now_ps)
-        if queue_pair.last_end_ps > now_ps:
-            self._posted(queue_pair, message.end)
+        is_prefetched = queue_pair.last_end_ps > now_ps
+        ready_ps = now_ps if is_prefetched else now_ps + self.model.tx_latency_ps
+        queue_pair.post(size_bytes, now_ps, ready_ps)
+        if is_prefetched:
+            self._posted(queue_pair)
         else:
-            self._at(
-                now_ps + self.model.tx_latency_ps,
-                Kind.POSTED,
-                queue_pair.index,
-                lambda: self._posted(queue_pair, message.end),
-            )
+            self._at(ready_ps, Kind.POSTED, queue_pair.index, lambda: self._posted(queue_pair))
 
     def _at(self, time_ps: int, kind: Kind, argument: int, what: Callable[[], None]) -> None:
         self.world.calendar.at(time_ps, self.node, kind, 0, argument, what)
 
-    def _posted(self, queue_pair: QueuePair, end: int) -> None:
-        queue_pair.requester.end = max(queue_pair.requester.end, end)
+    def _posted(self, queue_pair: QueuePair) -> None:
+        queue_pair.release(self.world.now_ps)
         self._update(queue_pair)
 
     # Transmit side
@@ -93,7 +90,7 @@ class Hca:
 
     def choose(self, port: Port) -> None:
         """Starts a packet if the transmitter is free and one may go."""
-        if not port.up or port.free_ps > self.world.now_ps:
+        if not port.up or port.packet_until_ps > self.world.now_ps:
             return
         candidates = {vl: self._candidate(port, vl) for vl in range(self.world.data_vls)}
         eligible = [
@@ -124,7 +121,7 @@ class Hca:
             self._at(end_ps + delay_ps, Kind.PACED, queue_pair.index, lambda: self._paced(queue_pair))
         if queue_pair.can_send:
             self.rings[port.number, vl].append(queue_pair)
-        self.on_sent(queue_pair, start_ps)
+        self.on_sent(queue_pair)
 
     def _paced(self, queue_pair: QueuePair) -> None:
         queue_pair.paused = False

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 CCTI_TIMER_UNIT_PS = 1_024_000
 
@@ -85,13 +85,16 @@ class CctIndex:
     limit: int
     increase: int
     timer_ps: int
-    ccti: int = 0
+    ccti: int = field(init=False)
     expires_ps: int | None = None
+
+    def __post_init__(self) -> None:
+        self.ccti = self.minimum
 
     def notify(self, now_ps: int) -> bool:
         """A BECN came; returns whether the CCTI has changed."""
         before = self.ccti
-        self.ccti = min(self.limit, max(self.ccti, self.minimum) + self.increase)
+        self.ccti = min(self.limit, self.ccti + self.increase)
         if self.expires_ps is None and self.ccti > self.minimum:
             self.expires_ps = now_ps + self.timer_ps
         return self.ccti != before

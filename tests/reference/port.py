@@ -74,6 +74,7 @@ class Port:
         self.counters: Counter[str] = Counter()
         self.up = True
         self.free_ps = 0
+        self.packet_until_ps = 0
         self.error_threshold = 0
         self.packets_sent = 0
         self.fcps_sent = 0
@@ -132,7 +133,8 @@ class Port:
         wire_ps = self.wire_ps(packet.wire_bytes)
         hits, lost = self._hits()
         start_ps = max(self.now_ps, self.free_ps) + hits * (wire_ps + 2 * self.delay_ps)
-        self._occupy(start_ps + wire_ps)
+        self.free_ps = self.packet_until_ps = start_ps + wire_ps
+        self.at(self.free_ps, Kind.PORT_FREE, 0, lambda: self.owner.choose(self))
         self.counters["port_xmit_pkts"] += 1
         self.counters["port_xmit_data"] += packet.wire_bytes
         self.world.trace_packet(start_ps, self, vl, packet)
@@ -144,10 +146,6 @@ class Port:
         self.packets_sent += 1
         self.schedule_fcp()
         return start_ps, start_ps + wire_ps
-
-    def _occupy(self, end_ps: int) -> None:
-        self.free_ps = end_ps
-        self.at(end_ps, Kind.PORT_FREE, 0, lambda: self.owner.choose(self))
 
     def _is_hit(self, stream: Stream, counter: int) -> bool:
         return self.world.draw(stream, self.index, counter) >> 32 < self.error_threshold
@@ -237,8 +235,7 @@ class Port:
         """Sends what can start now, or, before a packet, what can start before the packet could."""
         while self.up:
             following = self._next_fcp()
-            limit_ps = max(self.now_ps, self.free_ps) if before_packet else self.now_ps
-            if following is None or following[0] > limit_ps:
+            if following is None or following[0] > self.now_ps:
                 break
             self._send_fcp(following[0], following[2])
         if not before_packet:
@@ -248,10 +245,10 @@ class Port:
         lane = self.lanes[vl]
         lane.collect(start_ps)
         lane.last_start_ps = start_ps
-        self._occupy(start_ps + self.wire_ps(FCP_BYTES))
+        self.free_ps = start_ps + self.wire_ps(FCP_BYTES)
         self.world.trace_fcp(start_ps, self, vl, lane.receiver.fccl)
-        hit = not self.llr and self._is_hit(Stream.FCP_ERROR, self.fcps_sent)
         self.fcps_sent += 1
+        hit = not self.llr and self._is_hit(Stream.FCP_ERROR, self.fcps_sent)
         if hit:
             self.peer.count_hits(1, False)
             lane.lost_something(self.wire_ps(REFRESH_BYTE_TIMES))
@@ -297,7 +294,7 @@ class Port:
         if self.up:
             return
         self.up = True
-        self.free_ps = self.now_ps
+        self.free_ps = self.packet_until_ps = self.now_ps
         for lane in self.lanes:
             lane.collect(self.now_ps)
             lane.last_start_ps = self.now_ps

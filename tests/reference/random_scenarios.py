@@ -30,9 +30,8 @@ def _given(keys: Mapping) -> Mapping:
 def _times(draw: Draw, least_ns: int, most_ns: int) -> str:
     """Often a round number, for the sake of events at one time."""
     if draw(st.booleans()):
-        return (
-            f"{draw(st.sampled_from([least_ns, (least_ns + most_ns) // 200 * 100 or least_ns, most_ns]))}ns"
-        )
+        middle_ns = (least_ns + most_ns) // 200 * 100 or least_ns
+        return f"{draw(st.sampled_from([least_ns, middle_ns, most_ns]))}ns"
     return f"{draw(st.integers(least_ns * 1000, most_ns * 1000))}ps"
 
 
@@ -161,7 +160,7 @@ def _job(draw: Draw, hosts: int) -> Mapping:
         {
             "kind": "uniform_random",
             "load": draw(st.sampled_from([0.3, 0.9])),
-            "message": _size(draw),
+            "message": f"{draw(st.integers(500, 8000))}B",
             "arrival": draw(st.sampled_from(["fixed", "poisson"])),
         },
         {

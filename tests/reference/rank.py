@@ -142,22 +142,17 @@ class Rank:
         waits = self.waits_for
         return waits is not None and waits.op is op and queue_pair in self.flows[waits.a]
 
-    def sent(self, queue_pair: QueuePair, start_ps: int) -> None:
-        """A packet of a queue pair was put on the wire."""
-        if self._is_waiting(Op.WAIT_SENT, queue_pair) and all(
-            pair.requester.sent_end == pair.posted_end
-            for pair in self.flows[queue_pair_flow(self, queue_pair)]
-        ):
+    def sent(self, queue_pair: QueuePair) -> None:
+        """A packet of a queue pair has been chosen."""
+        waits = self.waits_for
+        if waits is None or not self._is_waiting(Op.WAIT_SENT, queue_pair):
+            return
+        if all(pair.requester.sent_end == pair.posted_end for pair in self.flows[waits.a]):
             self.waits_for = None
-            self._resume_at(start_ps)
+            self._resume_at(self.world.now_ps)
 
     def received(self, queue_pair: QueuePair) -> None:
         """A message of a queue pair is in memory."""
         if self._is_waiting(Op.WAIT_RECEIVED, queue_pair):
             self.waits_for = None
             self._resume_at(self.world.now_ps)
-
-
-def queue_pair_flow(rank: Rank, queue_pair: QueuePair) -> int:
-    """Number of a queue pair's flow within the rank's job."""
-    return next(number for number, pairs in enumerate(rank.flows) if queue_pair in pairs)

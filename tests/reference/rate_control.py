@@ -31,7 +31,7 @@ class RateControl:
 
     def delay_ps(self, queue_pair: QueuePair, wire_ps: int) -> int:
         """Injection-rate delay after a packet."""
-        ccti = self.applied.get(self._entity(queue_pair), 0)
+        ccti = self.applied.get(self._entity(queue_pair), self.parameters.ccti_min)
         return injection_rate_delay_ps(entry_of(self.parameters.cct, ccti), wire_ps)
 
     def becn(self, queue_pair: QueuePair) -> None:

@@ -19,7 +19,6 @@ from reference.vl_arbitration import VlArbiter
 from reference.world import World
 
 NO_ROUTE = 255
-VLS = 16
 
 
 @dataclass
@@ -143,7 +142,7 @@ class Switch:
             arrival.port.settle(arrival)
         port.counters[counter] += 1
         self.world.trace_discard(port, counter, arrival.packet)
-        arrival.free(self.world.now_ps)
+        arrival.free(max(self.world.now_ps, arrival.tail_in_ps))
 
     def _offer(self, arrival: Arrival, port: Port, vl: int) -> None:
         output = self.outputs[port.number, vl]
@@ -161,7 +160,7 @@ class Switch:
 
     def choose(self, port: Port) -> None:
         """Starts a packet if the transmitter is free and one may go."""
-        if not port.up or port.free_ps > self.world.now_ps:
+        if not port.up or port.packet_until_ps > self.world.now_ps:
             return
         eligible = [vl for vl in range(self.world.data_vls) if self._is_eligible(port, vl)]
         if self.outputs[port.number, VL15].candidate is not None:
@@ -199,7 +198,7 @@ class Switch:
         """The candidate is gone: the ring's next one takes its place."""
         queues = len(output.ring)
         if self.model.arbitration == "random" and queues >= 2:
-            index = port.index * VLS + vl
+            index = port.index * (self.world.data_vls + 1) + vl
             output.ring.rotate(-self.world.draw_below(Stream.ARBITER, index, output.departures, queues))
         output.departures += 1
         if output.candidate is None:

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
-from reference.random_scenarios import scenario_texts
 
 from fabrictwin.model.scenario import parse_scenario
 from fabrictwin.runtime.offline import open_simulation
+from reference.random_scenarios import scenario_texts
 
 
 def _digest(text: str, shards: int) -> tuple[str, str, float]:
