@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 _PACKAGE = Path(__file__).parent
 _KERNEL_FOLDERS = ("engine", "subnet")
+_KEPT_CACHES = 8
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,11 +33,22 @@ def _sources_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+def _forget_old(kernels: Path) -> None:
+    """Removes the caches of earlier sources but for the most recent few, which other processes may still use."""
+    old = sorted((d for d in kernels.glob("*") if d.is_dir()), key=lambda d: d.stat().st_mtime, reverse=True)
+    for directory in old[_KEPT_CACHES:]:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def _cache_directory() -> Path:
     root = os.environ.get("FABRICTWIN_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "fabrictwin"
     )
-    return Path(root) / "kernels" / _sources_hash()
+    kernels = Path(root) / "kernels"
+    directory = kernels / _sources_hash()
+    if not directory.exists():
+        _forget_old(kernels)
+    return directory
 
 
 os.environ["NUMBA_CACHE_DIR"] = str(_cache_directory())

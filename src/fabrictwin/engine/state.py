@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabrictwin.errors import FabricTwinError
+
 NODE = np.dtype(
     [
         ("forwarding_ps", "i8"),
@@ -514,13 +516,28 @@ def pool(count: int, dtype: np.dtype[Any]) -> Records:
     return array
 
 
+MOST_RECORDS = 1 << 28
+"""Bound of every pool and log: more is a run away simulation, not a fabric."""
+
+
+def _double(name: str, old: Records) -> int:
+    """Length of an array after growing.
+
+    Raises:
+        FabricTwinError: It would be longer than the bound.
+    """
+    if 2 * len(old) > MOST_RECORDS:
+        raise FabricTwinError(f"the simulation needs more than {MOST_RECORDS:,} records of {name!r}")
+    return 2 * len(old)
+
+
 def grow(state: State, reserve: int) -> None:
     """Doubles every pool and log that has less than twice a reserve left; what they hold stays in place."""
     g = state.g[0]
     for name in POOLS:
         old = getattr(state, name)
         if g[f"{name}s_left"] < 2 * reserve:
-            new = pool(2 * len(old), old.dtype)
+            new = pool(_double(name, old), old.dtype)
             new[: len(old)] = old
             new["next"][-1] = g[f"free_{name}"]
             g[f"free_{name}"] = len(old)
@@ -529,7 +546,7 @@ def grow(state: State, reserve: int) -> None:
     for name, counter in LOGS.items():
         old = getattr(state, name)
         if len(old) - g[counter] < 2 * reserve:
-            new = records(2 * len(old), old.dtype)
+            new = records(_double(name, old), old.dtype)
             new[: len(old)] = old
             state.put(name, new)
             g[CAPACITIES[name]] = len(new)
