@@ -34,7 +34,7 @@ def _sources_hash() -> str:
 
 
 def _forget_old(kernels: Path) -> None:
-    """Removes the caches of earlier sources but for the most recent few, which other processes may still use."""
+    """Removes the caches of earlier sources but for the most recent few, which may be in use."""
     old = sorted((d for d in kernels.glob("*") if d.is_dir()), key=lambda d: d.stat().st_mtime, reverse=True)
     for directory in old[_KEPT_CACHES:]:
         shutil.rmtree(directory, ignore_errors=True)
