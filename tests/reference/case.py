@@ -30,6 +30,7 @@ class Case:
         actions: The faults, in the order of their index.
         lft: Output port by node and LID; 255 or absent: none.
         lids: LID of each HCA port.
+        lft_writes: (fabric time, switch, output port by LID) of what is written into tables later.
         seed: Seed of every draw.
         qos: VLs and their arbitration, the same on every port.
         congestion_control: The setting of every switch and HCA.
@@ -43,6 +44,7 @@ class Case:
     lft: Mapping[int, Mapping[int, int]]
     lids: Mapping[PortRef, int]
     actions: Sequence[Action] = ()
+    lft_writes: Sequence[tuple[int, int, Mapping[int, int]]] = ()
     seed: int = 1
     qos: Qos = ONE_VL
     congestion_control: CongestionControl = NO_CONTROL

@@ -10,7 +10,8 @@ from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.simulation import Simulation
 from fabrictwin.model.fabric import PortRef
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.runtime.offline import forwarding_of
+from fabrictwin.runtime.offline import decide_forwarding
+from fabrictwin.subnet.lids import LFT_BLOCK_LIDS
 from reference.case import Case
 from reference.difference import Row, first_difference
 from reference.fabric import OracleFabric
@@ -32,6 +33,10 @@ def case_of(scenario: Scenario, forwarding: Forwarding) -> Case:
         lft={node: dict(enumerate(table)) for node, table in tables.items()},
         lids={end: lid for end, lid in forwarding.lid_of.items() if end.port > 0},
         actions=scenario.actions,
+        lft_writes=[
+            (write.at_ps, write.node, dict(enumerate(write.ports.tolist(), write.block * LFT_BLOCK_LIDS)))
+            for write in forwarding.writes
+        ],
         seed=scenario.seed,
         qos=scenario.qos,
         congestion_control=scenario.congestion_control,
@@ -40,7 +45,7 @@ def case_of(scenario: Scenario, forwarding: Forwarding) -> Case:
 
 def compare(scenario: Scenario) -> str:
     """What differs between the oracle and the engine; empty where nothing does."""
-    forwarding = forwarding_of(scenario)
+    forwarding = decide_forwarding(scenario)
     oracle = OracleFabric(case_of(scenario, forwarding))
     oracle.run(scenario.duration_ps)
     simulation = Simulation(scenario, forwarding, trace=True)

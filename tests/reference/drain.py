@@ -11,7 +11,7 @@ from reference.events import Kind
 from reference.packet import Arrival
 from reference.port import Port
 
-WhenMoved = Callable[[], None] | None
+WhenMoved = Callable[[], None]
 
 
 class Drain:
@@ -19,7 +19,7 @@ class Drain:
 
     Args:
         port: The port.
-        rate_bps: How fast it is emptied; None: as fast as it is filled, 0: not at all.
+        rate_bps: How fast it is emptied; None or not below the link's rate: at once, 0: not at all.
     """
 
     def __init__(self, port: Port, rate_bps: int | None) -> None:
@@ -40,12 +40,12 @@ class Drain:
 
     def _go_on(self) -> None:
         while self.queue and not self.moving and self.rate_bps != 0:
-            if self.rate_bps is None:
+            fs_per_byte = 0 if self.rate_bps is None else femtoseconds_per_byte(self.rate_bps)
+            if fs_per_byte <= self.port.fs_per_byte:
                 self._finish()
             else:
                 self.moving = True
-                wire_bytes = self.queue[0][0].packet.wire_bytes
-                move_ps = (wire_bytes * femtoseconds_per_byte(self.rate_bps) + 999) // 1000
+                move_ps = (self.queue[0][0].packet.wire_bytes * fs_per_byte + 999) // 1000
                 self.port.at(self.port.now_ps + move_ps, Kind.DRAINED, 0, self._moved)
 
     def _moved(self) -> None:
@@ -56,5 +56,4 @@ class Drain:
     def _finish(self) -> None:
         arrival, when_moved = self.queue.popleft()
         arrival.free(self.port.now_ps)
-        if when_moved is not None:
-            when_moved()
+        when_moved()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -55,6 +56,8 @@ class OracleFabric:
         self._start_jobs()
         for index, action in enumerate(case.actions):
             self._schedule(index, action)
+        for index, (at_ps, node, ports) in enumerate(case.lft_writes, len(case.actions)):
+            self._schedule_write(index, at_ps, node, ports)
 
     def _ports(self) -> dict[PortRef, Port]:
         """Cabled ports; a port's index counts every port, cabled or not, node by node."""
@@ -140,6 +143,11 @@ class OracleFabric:
             self.world.calendar.at(
                 action.at_ps, port.node, Kind.ACTION, 0, index, partial(self._act, port, action)
             )
+
+    def _schedule_write(self, index: int, at_ps: int, node: int, ports: Mapping[int, int]) -> None:
+        switch = self.nodes[node]
+        assert isinstance(switch, Switch)
+        self.world.calendar.at(at_ps, node, Kind.ACTION, 0, index, partial(switch.write_lft, ports))
 
     def _act(self, port: Port, action: Action) -> None:
         if action.kind is ActionKind.LINK_STATE:

@@ -54,20 +54,22 @@ class Hca:
 
     def post(self, queue_pair: QueuePair, size_bytes: int) -> None:
         """Posts a message."""
+        if queue_pair.requester.failed:
+            return
         now_ps = self.world.now_ps
-        is_prefetched = queue_pair.last_end_ps > now_ps
-        ready_ps = now_ps if is_prefetched else now_ps + self.model.tx_latency_ps
-        queue_pair.post(size_bytes, now_ps, ready_ps)
+        is_prefetched = queue_pair.is_prefetching(now_ps)
+        message = queue_pair.post(size_bytes, now_ps)
         if is_prefetched:
-            self._posted(queue_pair)
+            self._posted(queue_pair, message)
         else:
-            self._at(ready_ps, Kind.POSTED, queue_pair.index, lambda: self._posted(queue_pair))
+            ready_ps = now_ps + self.model.tx_latency_ps
+            self._at(ready_ps, Kind.POSTED, queue_pair.index, lambda: self._posted(queue_pair, message))
 
     def _at(self, time_ps: int, kind: Kind, argument: int, what: Callable[[], None]) -> None:
         self.world.calendar.at(time_ps, self.node, kind, 0, argument, what)
 
-    def _posted(self, queue_pair: QueuePair) -> None:
-        queue_pair.release(self.world.now_ps)
+    def _posted(self, queue_pair: QueuePair, message: Message) -> None:
+        queue_pair.requester.end = message.end
         self._update(queue_pair)
 
     # Transmit side
@@ -169,21 +171,18 @@ class Hca:
         arrival.port.settle(arrival)
         queue_pair = self.queue_pairs[arrival.packet.queue_pair]
         if arrival.packet.kind is PacketKind.DATA:
-            self._data(arrival, queue_pair)
+            self.drains[arrival.port.number].take(arrival, lambda: self._data(arrival.packet, queue_pair))
         else:
             arrival.free(self.world.now_ps)
             self._answered(arrival.packet, queue_pair)
 
-    def _data(self, arrival: Arrival, queue_pair: QueuePair) -> None:
-        packet = arrival.packet
+    def _data(self, packet: Packet, queue_pair: QueuePair) -> None:
         accepted, response = queue_pair.responder.receive(
             packet.psn, packet.ack_req, packet.first, self.receive_queue_ready
         )
         message = queue_pair.message_of(packet.psn)
-        ends = accepted and packet.psn == message.end - 1
-        self.drains[arrival.port.number].take(
-            arrival, (lambda: self._complete(queue_pair, message)) if ends else None
-        )
+        if accepted and packet.psn == message.end - 1:
+            self._complete(queue_pair, message)
         if response is not None:
             self._respond(queue_pair, PacketKind(response.answer), response.psn, packet.fecn)
         elif packet.fecn:

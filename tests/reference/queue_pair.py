@@ -22,7 +22,6 @@ class Message:
         end: The PSN after its last one.
         size_bytes: Its bytes.
         posted_ps: When it was posted.
-        ready_ps: From when on it can be sent.
         in_memory_ps: When its last byte was in the receiver's memory.
     """
 
@@ -30,7 +29,6 @@ class Message:
     end: int
     size_bytes: int
     posted_ps: int
-    ready_ps: int
     in_memory_ps: int | None = None
 
 
@@ -64,7 +62,6 @@ class QueuePair:
         paused: Its injection-rate delay is not over.
         answer: The response that waits at ``dst``.
         ack_timer_ps: Deadline that the last timer event was set for.
-        released: Messages that may be sent.
         completed: Messages that are in memory.
         retransmitted: Packets that were sent again.
     """
@@ -85,7 +82,6 @@ class QueuePair:
     paused: bool = False
     answer: WaitingAnswer | None = None
     ack_timer_ps: int = -1
-    released: int = 0
     completed: int = 0
     retransmitted: int = 0
 
@@ -97,19 +93,16 @@ class QueuePair:
     def can_send(self) -> bool:
         return self.requester.can_send and not self.paused
 
-    def post(self, size_bytes: int, now_ps: int, ready_ps: int) -> None:
-        """Takes a message that can be sent from ``ready_ps`` on."""
-        packets = max(1, -(-size_bytes // self.mtu_bytes))
-        first = self.posted_end
-        self.messages.append(Message(first, first + packets, size_bytes, now_ps, ready_ps))
+    def is_prefetching(self, now_ps: int) -> bool:
+        """Whether a message that is posted now can be sent at once."""
+        return self.last_end_ps > now_ps and self.requester.end == self.posted_end
 
-    def release(self, now_ps: int) -> None:
-        """Lets the messages go that are ready, none before the ones posted earlier."""
-        for message in self.messages[self.released :]:
-            if message.ready_ps > now_ps:
-                break
-            self.requester.end = message.end
-            self.released += 1
+    def post(self, size_bytes: int, now_ps: int) -> Message:
+        """Takes a message."""
+        packets = max(1, -(-size_bytes // self.mtu_bytes))
+        message = Message(self.posted_end, self.posted_end + packets, size_bytes, now_ps)
+        self.messages.append(message)
+        return message
 
     def message_of(self, psn: int) -> Message:
         return next(message for message in self.messages if message.first <= psn < message.end)

@@ -142,14 +142,18 @@ def _congestion_control(draw: Draw) -> Mapping:
 
 
 def _size(draw: Draw) -> str:
+    """Of a message; small ones only where the next one waits for the last."""
     return f"{draw(st.one_of(st.sampled_from([1024, 4096, 8192, 16384]), st.integers(1, 8000)))}B"
 
 
 def _job(draw: Draw, hosts: int) -> Mapping:
     first = draw(st.integers(0, hosts - 1))
     second = (first + draw(st.integers(1, hosts - 1))) % hosts
-    messages = {"message": _size(draw), "count": draw(st.sampled_from([1, 3, 10, "forever"]))}
     paced = _given({"rate": _sometimes(draw, st.sampled_from(["50Gb/s", "300Gb/s"]))})
+    messages = {
+        "message": f"{draw(st.integers(500, 8000))}B" if paced else _size(draw),
+        "count": draw(st.sampled_from([1, 3, 10, "forever"])),
+    }
     if paced:
         paced |= _given({"arrival": _sometimes(draw, st.just("poisson"))})
     kinds: list[Mapping] = [

@@ -69,6 +69,8 @@ class Rank:
         return False
 
     def _post(self, instruction: Instruction) -> bool:
+        if any(pair.requester.failed for pair in self.flows[instruction.a]):
+            return self._end(instruction)
         return self._post_on(instruction.a, instruction.b)
 
     def _post_on(self, flow: int, size_bytes: int) -> bool:

@@ -30,14 +30,14 @@ class Output:
         marker: Congestion marking.
         queues: What waits, by input port.
         ring: Input ports whose queue has packets; the front one's first packet is the candidate.
-        departures: Packets that have left.
+        draws: Random turns of the ring so far.
     """
 
     hoq: HeadOfQueue
     marker: Marker
     queues: dict[int, deque[Arrival]] = field(default_factory=dict)
     ring: deque[int] = field(default_factory=deque)
-    departures: int = 0
+    draws: int = 0
 
     @property
     def candidate(self) -> Arrival | None:
@@ -86,7 +86,7 @@ class Switch:
         self.ports: dict[int, Port] = {}
         self.outputs: dict[tuple[int, int], Output] = {}
         self.arbiters: dict[int, VlArbiter] = {}
-        self.lft: Mapping[int, int] = world.case.lft[node]
+        self.lft = dict(world.case.lft[node])
 
     def prepare(self) -> None:
         """Every port is cabled: sets the outputs up."""
@@ -108,6 +108,10 @@ class Switch:
             PortRef(self.node, port.number) in parameters.victim_ports,
         )
         return Output(hoq, marker)
+
+    def write_lft(self, ports: Mapping[int, int]) -> None:
+        """Changes entries of the forwarding table."""
+        self.lft |= ports
 
     # Input
 
@@ -199,8 +203,8 @@ class Switch:
         queues = len(output.ring)
         if self.model.arbitration == "random" and queues >= 2:
             index = port.index * (self.world.data_vls + 1) + vl
-            output.ring.rotate(-self.world.draw_below(Stream.ARBITER, index, output.departures, queues))
-        output.departures += 1
+            output.ring.rotate(-self.world.draw_below(Stream.ARBITER, index, output.draws, queues))
+            output.draws += 1
         if output.candidate is None:
             output.hoq.no_candidate()
         else:
