@@ -17,7 +17,7 @@ from reference.difference import Row, first_difference
 from reference.fabric import OracleFabric
 from reference.world import FcpRow, PacketRow
 
-_PACKET_FIELDS = ("port", "start_ps", "vl", "kind", "qp", "psn", "wire", "flags")
+_PACKET_FIELDS = ("port", "start_ps", "vl", "kind", "qp", "psn", "wire", "bits")
 
 
 def case_of(scenario: Scenario, forwarding: Forwarding) -> Case:

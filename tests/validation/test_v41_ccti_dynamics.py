@@ -73,7 +73,7 @@ def ccti(simulation: Simulation) -> int:
 def first_becn_ps(simulation: Simulation) -> int:
     """When congestion control hears of the first BECN."""
     acknowledgements = packets_sent(simulation, "sw0/2", PacketKind.ACK)
-    marked = acknowledgements[acknowledgements["flags"] & Flag.BECN > 0]
+    marked = acknowledgements[acknowledgements["bits"] & Flag.BECN > 0]
     arrival_ps = int(marked.start_ps[0]) + wire_ps(ACK_BYTES, 400_000_000_000) + CABLE_PS
     return arrival_ps + REACTION_PS // 2
 

@@ -39,7 +39,7 @@ def incast(senders: Sequence[str] = SENDERS) -> list[Keys]:
 def marked_fraction(scenario: Scenario) -> float:
     """Of the data packets that h0's port sends after 50 us."""
     packets = packets_sent(run(scenario, 300 * PS_PER_US, trace=True), "sw0/1")
-    flags = packets["flags"][packets.start_ps > 50 * PS_PER_US]
+    flags = packets["bits"][packets.start_ps > 50 * PS_PER_US]
     assert len(flags) > 1000
     return float(((flags & Flag.FECN) > 0).mean())
 
@@ -60,7 +60,7 @@ def test_packets_below_the_packet_size_are_never_marked(payload: int, blocks: in
     simulation.run(200 * PS_PER_US)
     packets = packets_sent(simulation, "sw0/1")
     packets = packets[(packets.qp == 0) & (packets.start_ps > 50 * PS_PER_US)]
-    fraction = float(((packets["flags"] & Flag.FECN) > 0).mean())
+    fraction = float(((packets["bits"] & Flag.FECN) > 0).mean())
     expected = 1 if blocks >= 33 else 0
     measured(f"packet_size 33, packets of {blocks} blocks", f"{expected}", f"{fraction:g}")
     assert len(packets) > 100

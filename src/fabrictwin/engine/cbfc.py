@@ -40,7 +40,7 @@ FCP_UPDATE, FCP_RESYNC, FCP_LOST, FCP_INIT = 0, 1, 2, 3
 @kernel
 def wire_time(length_bytes: int, fs_per_byte: int) -> int:
     """Picoseconds that so many bytes take on a link, rounded up."""
-    return (length_bytes * fs_per_byte + 999) // 1000
+    return (np.int64(length_bytes) * np.int64(fs_per_byte) + 999) // 1000
 
 
 @kernel

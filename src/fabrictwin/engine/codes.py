@@ -57,7 +57,7 @@ class PacketKind(IntEnum):
 
 
 class Flag(IntEnum):
-    """Bits of ``Packet.flags``."""
+    """Bits of ``PACKET.bits``."""
 
     FIRST = 1
     LAST = 2

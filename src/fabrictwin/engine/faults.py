@@ -67,7 +67,7 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
             unblock_sender(s, p, p * vls + vl, now_ps)
         pv.credit_at_ps = NEVER
         if port.voq0 < 0 and pv.ring_head < 0:
-            port.vl_mask = port.vl_mask & ~(1 << vl)
+            port.vl_mask = port.vl_mask & (0xFFFF ^ (1 << vl))
 
 
 @kernel

@@ -79,7 +79,7 @@ def take_from_hca(s: State, p: int, vl: int, now_ps: int) -> int:
     else:
         packet_index = _take_data(s, p, index, now_ps)
     if s.pv_more[index].fifo_head < 0 and s.pv[index].ring_head < 0:
-        s.port[p].vl_mask = s.port[p].vl_mask & ~(1 << vl)
+        s.port[p].vl_mask = s.port[p].vl_mask & (0xFFFF ^ (1 << vl))
     return packet_index
 
 

@@ -55,7 +55,7 @@ def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
         if 2 * bits >= s.port_more[p].error_below:
             return attempt * (ser_ps + 2 * port.delay_ps)
         packet.hits += 1
-    packet.flags |= Flag.CORRUPTED
+    packet.bits |= Flag.CORRUPTED
     return (tries - 1) * (ser_ps + 2 * port.delay_ps)
 
 
@@ -80,7 +80,7 @@ def _trace_packet(s: State, p: int, index: int, vl: int) -> None:
     record.qp = packet.qp
     record.wire = packet.wire
     record.kind = packet.kind
-    record.flags = packet.flags
+    record.bits = packet.bits
     record.vl = vl
     g.traced += 1
 
@@ -137,7 +137,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     port.xmit_pkts += 1
     if vl < vls - 1:
         pv.fctbs = (pv.fctbs + packet.blocks) & SEQUENCE_MASK
-        if packet.flags & Flag.CORRUPTED:
+        if packet.bits & Flag.CORRUPTED:
             lose_blocks(s, p, vl, packet.blocks)
     packet.vl = vl
     packet.port = port.peer
@@ -184,15 +184,15 @@ def receive_packet(s: State, index: int, now_ps: int) -> bool:
             give_packet(s, index)
             return False
         _count_hits(s, index)
-    if packet.flags & (Flag.CORRUPTED | Flag.FECN | Flag.BECN):
+    if packet.bits & (Flag.CORRUPTED | Flag.FECN | Flag.BECN):
         more = s.port_more[q]
-        if packet.flags & Flag.CORRUPTED:
+        if packet.bits & Flag.CORRUPTED:
             more.rcv_errors += 1
             give_packet(s, index)
             return False
-        if packet.flags & Flag.FECN:
+        if packet.bits & Flag.FECN:
             more.fecn_received += 1
-        if packet.flags & Flag.BECN:
+        if packet.bits & Flag.BECN:
             more.becn_received += 1
     pv.rcv_pkts += 1
     pv.rcv_bytes += packet.wire

@@ -113,11 +113,11 @@ def _fetch_packet(s: State, at: int) -> None:
     """Fetches what an event at hand names: the packet that arrives, or the port."""
     event = s.sorted[at]
     if (event.key >> 31) & _KIND_MASK == EventKind.ARRIVE:
-        prefetch(s.packet, event.data)
+        prefetch(s.packet, event.detail)
         prefetch(s.pv_input, (event.key & _ARGUMENT_MASK) * s.par[0].vls)
     else:
-        prefetch(s.port, event.data)
-        prefetch(s.pv, event.data * s.par[0].vls)
+        prefetch(s.port, event.detail)
+        prefetch(s.pv, event.detail * s.par[0].vls)
 
 
 @inline_kernel
@@ -126,9 +126,9 @@ def _fetch_route(s: State, at: int) -> None:
     event = s.sorted[at]
     kind = (event.key >> 31) & _KIND_MASK
     if kind == EventKind.ARRIVE:
-        peek_entry(s, event.data, event.key >> 36)
+        peek_entry(s, event.detail, event.key >> 36)
     elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
-        peek_queue(s, np.int64(event.data))
+        peek_queue(s, np.int64(event.detail))
 
 
 @inline_kernel
@@ -137,9 +137,9 @@ def _fetch_output(s: State, at: int) -> None:
     event = s.sorted[at]
     kind = (event.key >> 31) & _KIND_MASK
     if kind == EventKind.ARRIVE:
-        peek_output(s, event.data, event.key & _ARGUMENT_MASK, event.key >> 36)
+        peek_output(s, event.detail, event.key & _ARGUMENT_MASK, event.key >> 36)
     elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
-        peek_candidate(s, np.int64(event.data))
+        peek_candidate(s, np.int64(event.detail))
 
 
 @inline_kernel
@@ -184,7 +184,7 @@ def run(s: State, horizon_ps: int) -> int:
                 return Status.GROW
             budget = (room - RESERVE) // RECORDS_PER_EVENT
         argument = event.key & _ARGUMENT_MASK
-        data = event.data
+        data = event.detail
         if look_ahead:
             _look_ahead(s, g.sorted_at)
         g.sorted_at += 1

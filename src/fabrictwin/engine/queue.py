@@ -43,7 +43,7 @@ def lowest_bit(word: np.uint64) -> int:
 @kernel
 def make_key(node: int, kind: int, argument: int) -> int:
     """The order of events of one time: node, then kind, then argument (below 2**31)."""
-    return (node << 36) | (kind << 31) | argument
+    return (np.int64(node) << 36) | (np.int64(kind) << 31) | np.int64(argument)
 
 
 @kernel
@@ -52,7 +52,7 @@ def _comes_before(a_time: int, a_key: int, a_data: int, b) -> bool:  # type: ign
         return a_time < b.time_ps
     if a_key != b.key:
         return a_key < b.key
-    return a_data < b.data
+    return a_data < b.detail
 
 
 @kernel
@@ -63,11 +63,11 @@ def _insert_sorted(s: State, time_ps: int, key: int, data: int) -> None:
     while at > g.sorted_at and _comes_before(time_ps, key, data, s.sorted[at - 1]):
         s.sorted[at].time_ps = s.sorted[at - 1].time_ps
         s.sorted[at].key = s.sorted[at - 1].key
-        s.sorted[at].data = s.sorted[at - 1].data
+        s.sorted[at].detail = s.sorted[at - 1].detail
         at -= 1
     s.sorted[at].time_ps = time_ps
     s.sorted[at].key = key
-    s.sorted[at].data = data
+    s.sorted[at].detail = data
     g.sorted_count += 1
 
 
@@ -82,11 +82,11 @@ def _heap_push(s: State, time_ps: int, key: int, data: int) -> None:
             break
         s.heap[at].time_ps = s.heap[parent].time_ps
         s.heap[at].key = s.heap[parent].key
-        s.heap[at].data = s.heap[parent].data
+        s.heap[at].detail = s.heap[parent].detail
         at = parent
     s.heap[at].time_ps = time_ps
     s.heap[at].key = key
-    s.heap[at].data = data
+    s.heap[at].detail = data
 
 
 @kernel
@@ -94,24 +94,24 @@ def _heap_drop_top(s: State) -> None:
     g = s.g[0]
     g.heap_count -= 1
     last = s.heap[g.heap_count]
-    time_ps, key, data = last.time_ps, last.key, last.data
+    time_ps, key, data = last.time_ps, last.key, last.detail
     at = 0
     while True:
         child = 2 * at + 1
         if child >= g.heap_count:
             break
         right = s.heap[child + 1]
-        if child + 1 < g.heap_count and _comes_before(right.time_ps, right.key, right.data, s.heap[child]):
+        if child + 1 < g.heap_count and _comes_before(right.time_ps, right.key, right.detail, s.heap[child]):
             child += 1
-        if not _comes_before(s.heap[child].time_ps, s.heap[child].key, s.heap[child].data, last):
+        if not _comes_before(s.heap[child].time_ps, s.heap[child].key, s.heap[child].detail, last):
             break
         s.heap[at].time_ps = s.heap[child].time_ps
         s.heap[at].key = s.heap[child].key
-        s.heap[at].data = s.heap[child].data
+        s.heap[at].detail = s.heap[child].detail
         at = child
     s.heap[at].time_ps = time_ps
     s.heap[at].key = key
-    s.heap[at].data = data
+    s.heap[at].detail = data
 
 
 @kernel
@@ -140,7 +140,7 @@ def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data
         slot = bucket & (par.buckets - 1)
         event.time_ps = time_ps
         event.key = key
-        event.data = data
+        event.detail = data
         event.next = s.bucket[slot]
         s.bucket[slot] = index
         s.occupied[slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
@@ -174,14 +174,14 @@ def _load_bucket(s: State, bucket: int) -> None:
     while index >= 0:
         event = s.event[index]
         last = np.int64(g.sorted_count)
-        if last == first or not _comes_before(event.time_ps, event.key, event.data, s.sorted[last - 1]):
+        if last == first or not _comes_before(event.time_ps, event.key, event.detail, s.sorted[last - 1]):
             place = s.sorted[last]
             place.time_ps = event.time_ps
             place.key = event.key
-            place.data = event.data
+            place.detail = event.detail
             g.sorted_count = last + 1
         else:
-            _insert_sorted(s, event.time_ps, event.key, event.data)
+            _insert_sorted(s, event.time_ps, event.key, event.detail)
         following = np.int64(event.next)
         event.next = g.free_event
         g.free_event = index
@@ -205,7 +205,7 @@ def _load_from_heap(s: State, last: int) -> None:
     """Moves what the heap has up to a bucket to hand."""
     g = s.g[0]
     while g.heap_count > 0 and s.heap[0].time_ps >> s.par[0].shift <= last:
-        _insert_sorted(s, s.heap[0].time_ps, s.heap[0].key, s.heap[0].data)
+        _insert_sorted(s, s.heap[0].time_ps, s.heap[0].key, s.heap[0].detail)
         _heap_drop_top(s)
 
 

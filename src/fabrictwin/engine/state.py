@@ -167,7 +167,7 @@ PACKET = np.dtype(  # one cache line
         ("wire", "u2"),
         ("blocks", "i2"),  # in the buffer it stands in
         ("kind", "i1"),
-        ("flags", "i1"),
+        ("bits", "i1"),
         ("sl", "i1"),
         ("vl", "i1"),
         ("hits", "i1"),  # symbol errors on its last link
@@ -175,7 +175,7 @@ PACKET = np.dtype(  # one cache line
     align=True,
 )
 
-EVENT = np.dtype([("time_ps", "i8"), ("key", "i8"), ("data", "i4"), ("next", "i4")], align=True)
+EVENT = np.dtype([("time_ps", "i8"), ("key", "i8"), ("detail", "i4"), ("next", "i4")], align=True)
 
 MESSAGE = np.dtype(
     [("bytes", "i8"), ("first_psn", "i8"), ("packets", "i8"), ("posted_ps", "i8"), ("next", "i4")],
@@ -374,7 +374,7 @@ PACKET_TRACE = np.dtype(
         ("qp", "i4"),
         ("wire", "i4"),
         ("kind", "i1"),
-        ("flags", "i1"),
+        ("bits", "i1"),
         ("vl", "i1"),
     ],
     align=True,

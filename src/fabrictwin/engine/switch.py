@@ -148,7 +148,7 @@ def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
         pv.ring_count -= 1
         if pv.ring_head < 0:
             pv.ring_tail = -1
-            port.vl_mask = port.vl_mask & ~(1 << vl)
+            port.vl_mask = port.vl_mask & (0xFFFF ^ (1 << vl))
     else:
         _ring_turn(s, index)
     pv.head_since_ps = now_ps

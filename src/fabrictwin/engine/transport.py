@@ -76,7 +76,7 @@ def leave_ring(s: State, qp: int) -> None:
         pv.ring_tail = before
     pv.ring_count -= 1
     if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
-        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & ~(1 << requester.vl)
+        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ (1 << requester.vl))
     requester.state = QpState.IDLE
 
 
@@ -99,7 +99,7 @@ def build_data(s: State, qp: int) -> int:
         flags |= Flag.LAST | Flag.ACK_REQUEST
     elif (requester.next_psn + 1) % s.hca[node].ack_every == 0:
         flags |= Flag.ACK_REQUEST
-    packet.flags = flags
+    packet.bits = flags
     packet.kind = PacketKind.DATA if requester.service == 0 else PacketKind.MANAGEMENT
     packet.psn = requester.next_psn
     packet.qp = qp
@@ -114,7 +114,7 @@ def build_data(s: State, qp: int) -> int:
 @kernel
 def data_wire(payload: int) -> int:
     """Wire bytes of a data packet: padded payload and headers."""
-    return ((payload + 3) & ~3) + 26
+    return (payload + 3) // 4 * 4 + 26
 
 
 @kernel
@@ -405,7 +405,7 @@ def on_response(s: State, packet_index: int, now_ps: int) -> int:
     packet = s.packet[packet_index]
     qp = np.int64(packet.qp)
     kind = packet.kind
-    if packet.flags & Flag.BECN:
+    if packet.bits & Flag.BECN:
         on_becn(s, qp, now_ps)
     requester = s.requester[qp]
     if kind == PacketKind.CNP or requester.state == QpState.ERROR:
@@ -437,19 +437,19 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     if index >= 0:
         packet = s.packet[index]
         if kind == PacketKind.CNP:
-            packet.flags |= Flag.BECN
+            packet.bits |= Flag.BECN
             return np.int64(responder.port)
         if packet.kind == PacketKind.CNP:
             packet.wire = ACK_BYTES
         packet.kind = kind
         packet.psn = psn
         if becn:
-            packet.flags |= Flag.BECN
+            packet.bits |= Flag.BECN
         return np.int64(responder.port)
     index = take_packet(s)
     packet = s.packet[index]
     packet.kind = kind
-    packet.flags = Flag.BECN if becn else 0
+    packet.bits = Flag.BECN if becn else 0
     packet.payload = 0
     packet.wire = CNP_BYTES if kind == PacketKind.CNP else ACK_BYTES
     packet.psn = psn
@@ -476,7 +476,7 @@ def _deliver(s: State, packet_index: int, now_ps: int) -> None:
     at_ps = now_ps + s.node[node].rx_latency_ps
     responder.bytes += packet.payload
     responder.last_ps = at_ps
-    if packet.flags & Flag.LAST:
+    if packet.bits & Flag.LAST:
         responder.messages += 1
         record = s.latency[g.latencies]
         record.qp = qp
@@ -494,7 +494,7 @@ def on_data(s: State, packet_index: int, now_ps: int) -> int:
     qp = np.int64(packet.qp)
     responder = s.responder[qp]
     port = s.port_more[packet.port]
-    flags = packet.flags
+    flags = packet.bits
     becn = (flags & Flag.FECN) != 0
     if packet.kind == PacketKind.MANAGEMENT:
         _deliver(s, packet_index, now_ps)

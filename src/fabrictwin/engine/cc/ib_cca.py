@@ -38,7 +38,7 @@ def mark_fecn(s: State, p: int, index: int, packet_index: int) -> None:
         more.unmarked += 1
         return
     more.unmarked = 0
-    packet.flags |= Flag.FECN
+    packet.bits |= Flag.FECN
     s.port_more[p].fecn_marked += 1
 
 
