@@ -24,6 +24,7 @@ from fabrictwin.engine.codes import (
     PacketKind,
     QpState,
 )
+from fabrictwin.engine.link import serve_later
 from fabrictwin.engine.pools import give_message, take_message, take_packet, write_log
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
@@ -59,8 +60,8 @@ def can_send(s: State, qp: int) -> bool:
 
 
 @kernel
-def leave_ring(s: State, qp: int) -> None:
-    """Takes a queue pair out of the ring, wherever it stands."""
+def leave_ring(s: State, qp: int, now_ps: int) -> None:
+    """Takes a queue pair out of the ring, wherever it stands; the next may fit credits that it did not."""
     requester = s.requester[qp]
     pv = s.pv[requester.port * s.par[0].vls + requester.vl]
     before = -1
@@ -78,6 +79,8 @@ def leave_ring(s: State, qp: int) -> None:
     if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
         s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ (1 << requester.vl))
     requester.state = QpState.IDLE
+    if pv.blocked and pv.ring_count > 0:
+        serve_later(s, requester.port, max(now_ps, s.port[requester.port].data_free_ps))
 
 
 @kernel
@@ -277,7 +280,7 @@ def _acknowledge(s: State, qp: int, up_to_psn: int, now_ps: int) -> None:
     requester.retries_left = s.hca[node].retry_count
     requester.rnr_left = s.hca[node].rnr_retry
     if requester.next_psn < up_to_psn:
-        _skip_to(s, qp, up_to_psn)
+        _skip_to(s, qp, up_to_psn, now_ps)
     while requester.oldest >= 0:
         oldest = s.message[requester.oldest]
         if oldest.first_psn + oldest.packets > up_to_psn:
@@ -290,7 +293,7 @@ def _acknowledge(s: State, qp: int, up_to_psn: int, now_ps: int) -> None:
 
 
 @kernel
-def _skip_to(s: State, qp: int, psn: int) -> None:
+def _skip_to(s: State, qp: int, psn: int, now_ps: int) -> None:
     """After going back, an acknowledgement of what was about to be sent again."""
     requester = s.requester[qp]
     requester.next_psn = psn
@@ -301,7 +304,7 @@ def _skip_to(s: State, qp: int, psn: int) -> None:
         requester.current = message.next
         requester.sendable -= 1
     if requester.state == QpState.READY and not can_send(s, qp):
-        leave_ring(s, qp)
+        leave_ring(s, qp, now_ps)
 
 
 @kernel
@@ -322,7 +325,7 @@ def _fail(s: State, qp: int, now_ps: int) -> None:
     """Retries exhausted: the queue pair stops, its messages fail."""
     requester = s.requester[qp]
     if requester.state == QpState.READY:
-        leave_ring(s, qp)
+        leave_ring(s, qp, now_ps)
     requester.state = QpState.ERROR
     while requester.oldest >= 0:
         index = requester.oldest
@@ -393,7 +396,7 @@ def _on_rnr_nak(s: State, qp: int, now_ps: int) -> None:
             return
         requester.rnr_left -= 1
     if requester.state == QpState.READY:
-        leave_ring(s, qp)
+        leave_ring(s, qp, now_ps)
     _go_back(s, qp)
     requester.state = QpState.RNR_WAIT
     push_event(s, now_ps + s.hca[node].rnr_timer_ps, node, EventKind.RNR_TIMER, qp, qp)
