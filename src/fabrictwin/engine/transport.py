@@ -60,8 +60,17 @@ def can_send(s: State, qp: int) -> bool:
 
 
 @kernel
+def _choose_again(s: State, qp: int, now_ps: int) -> None:
+    """What a queue pair would send has changed: where its VL waits for credits, another packet may fit."""
+    requester = s.requester[qp]
+    pv = s.pv[requester.port * s.par[0].vls + requester.vl]
+    if pv.blocked and pv.ring_count > 0:
+        serve_later(s, requester.port, max(now_ps, s.port[requester.port].data_free_ps))
+
+
+@kernel
 def leave_ring(s: State, qp: int, now_ps: int) -> None:
-    """Takes a queue pair out of the ring, wherever it stands; the next may fit credits that it did not."""
+    """Takes a queue pair out of the ring, wherever it stands."""
     requester = s.requester[qp]
     pv = s.pv[requester.port * s.par[0].vls + requester.vl]
     before = -1
@@ -79,8 +88,7 @@ def leave_ring(s: State, qp: int, now_ps: int) -> None:
     if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
         s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ (1 << requester.vl))
     requester.state = QpState.IDLE
-    if pv.blocked and pv.ring_count > 0:
-        serve_later(s, requester.port, max(now_ps, s.port[requester.port].data_free_ps))
+    _choose_again(s, qp, now_ps)
 
 
 @kernel
@@ -300,6 +308,7 @@ def _skip_to(s: State, qp: int, psn: int, now_ps: int) -> None:
     while requester.current >= 0:
         message = s.message[requester.current]
         if message.first_psn + message.packets > psn:
+            _choose_again(s, qp, now_ps)
             return
         requester.current = message.next
         requester.sendable -= 1
@@ -308,7 +317,7 @@ def _skip_to(s: State, qp: int, psn: int, now_ps: int) -> None:
 
 
 @kernel
-def _go_back(s: State, qp: int) -> None:
+def _go_back(s: State, qp: int, now_ps: int) -> None:
     """Sends again from the first PSN that is not acknowledged."""
     requester = s.requester[qp]
     stop = requester.current
@@ -318,6 +327,7 @@ def _go_back(s: State, qp: int) -> None:
     while index >= 0 and index != stop:
         requester.sendable += 1
         index = s.message[index].next
+    _choose_again(s, qp, now_ps)
 
 
 @kernel
@@ -351,7 +361,7 @@ def _retry(s: State, qp: int, now_ps: int) -> int:
         _fail(s, qp, now_ps)
         return NOBODY
     requester.retries_left -= 1
-    _go_back(s, qp)
+    _go_back(s, qp, now_ps)
     return wake_requester(s, qp, now_ps)
 
 
@@ -397,7 +407,7 @@ def _on_rnr_nak(s: State, qp: int, now_ps: int) -> None:
         requester.rnr_left -= 1
     if requester.state == QpState.READY:
         leave_ring(s, qp, now_ps)
-    _go_back(s, qp)
+    _go_back(s, qp, now_ps)
     requester.state = QpState.RNR_WAIT
     push_event(s, now_ps + s.hca[node].rnr_timer_ps, node, EventKind.RNR_TIMER, qp, qp)
 
