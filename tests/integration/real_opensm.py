@@ -50,7 +50,7 @@ def skip_without_tools() -> None:
 
 
 def as_in_ibsim(fabric: Fabric) -> Fabric:
-    """The fabric with GUIDs as ibsim gives them to HCA ports, counting on from the node's, whatever a file says."""
+    """The fabric with the GUIDs that ibsim gives to HCA ports, counting on from the node's."""
     nodes = []
     for index, node in enumerate(fabric.nodes):
         guid = _FIRST_GUID + _GUIDS_PER_NODE * index

@@ -317,7 +317,9 @@ def _send_fcps_of_vls(s: State, p: int, until_ps: int) -> None:
 def survives(s: State, p: int, arrival_ps: int) -> bool:
     """Whether an FCP that arrives at a port was not on the wire while the link was down."""
     more = s.port_more[p]
-    return arrival_ps <= more.down_at_ps or arrival_ps - fcp_flight(s, p) >= more.up_at_ps
+    port = s.port[p]
+    flight_ps = wire_time(FCP_BYTES, port.fs_per_byte) + s.port[port.peer].delay_ps
+    return arrival_ps <= more.down_at_ps or arrival_ps - flight_ps >= more.up_at_ps
 
 
 @kernel

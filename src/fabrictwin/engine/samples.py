@@ -39,6 +39,14 @@ class Samples:
         self.ports: list[dict[str, Any]] = []
         self._rows: list[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
+    def is_due(self, time_ps: int) -> bool:
+        """Whether a sample is due at a fabric time."""
+        return time_ps % self.step_ps == 0
+
+    def next_ps(self, now_ps: int) -> int:
+        """Fabric time of the next sample."""
+        return (now_ps // self.step_ps + 1) * self.step_ps
+
     def take(self, group: ShardGroup) -> int:
         """Adds a sample; a full series keeps every second one and goes on with twice the step.
 

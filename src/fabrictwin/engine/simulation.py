@@ -76,17 +76,19 @@ class Simulation:
         end_ps = self.plan.scenario.duration_ps
         if until_ps is not None:
             end_ps = min(end_ps, until_ps)
-        while self._group.now_ps < end_ps:
-            self._step(min(end_ps, self._group.now_ps + self.samples.step_ps))
+        while self._group.now_ps < end_ps and self.stopped == "duration":
+            self._step(min(end_ps, self.samples.next_ps(self._group.now_ps)))
             if observer is not None:
                 observer(Progress(self._group.now_ps, self.readout().total("packet_hops")))
-            if self.stopped != "duration":
-                return
-        self._end_ps = self._group.now_ps
+        if self.stopped == "duration":
+            self._end_ps = self._group.now_ps
 
     def _step(self, to_ps: int) -> None:
+        """Goes on to a fabric time; looks around only where every run of the scenario does."""
         self._group.advance(to_ps)
         self._group.settle()
+        if not self.samples.is_due(to_ps) and to_ps < self.plan.scenario.duration_ps:
+            return
         blocked_since_ps = self.samples.take(self._group)
         readout = self.readout()
         if readout.is_idle:
