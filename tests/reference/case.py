@@ -31,6 +31,7 @@ class Case:
         lft: Output port by node and LID; 255 or absent: none.
         lids: LID of each HCA port.
         lft_writes: (fabric time, switch, output port by LID) of what is written into tables later.
+        vls: VLs that are in use, VL15 among them; numbers the random draws of a port.
         seed: Seed of every draw.
         qos: VLs and their arbitration, the same on every port.
         congestion_control: The setting of every switch and HCA.
@@ -45,6 +46,7 @@ class Case:
     lids: Mapping[PortRef, int]
     actions: Sequence[Action] = ()
     lft_writes: Sequence[tuple[int, int, Mapping[int, int]]] = ()
+    vls: int = 2
     seed: int = 1
     qos: Qos = ONE_VL
     congestion_control: CongestionControl = NO_CONTROL

@@ -15,6 +15,7 @@ from fabrictwin.subnet.lids import LFT_BLOCK_LIDS
 from reference.case import Case
 from reference.difference import Row, first_difference
 from reference.fabric import OracleFabric
+from reference.packet import PacketKind
 from reference.world import FcpRow, PacketRow
 
 _PACKET_FIELDS = ("port", "start_ps", "vl", "kind", "qp", "psn", "wire", "bits")
@@ -37,10 +38,16 @@ def case_of(scenario: Scenario, forwarding: Forwarding) -> Case:
             (write.at_ps, write.node, dict(enumerate(write.ports.tolist(), write.block * LFT_BLOCK_LIDS)))
             for write in forwarding.writes
         ],
+        vls=vls_in_use(scenario),
         seed=scenario.seed,
         qos=scenario.qos,
         congestion_control=scenario.congestion_control,
     )
+
+
+def vls_in_use(scenario: Scenario) -> int:
+    """Data VLs up to the highest that a flow is on, and VL15."""
+    return max((scenario.qos.sl2vl[flow.sl] for job in scenario.jobs for flow in job.flows), default=0) + 2
 
 
 def compare(scenario: Scenario) -> str:
@@ -84,7 +91,7 @@ def _packet_row(
         vl,
         kind,
         queue_pair,
-        psn,
+        0 if kind == PacketKind.CNP else psn,
         wire_bytes,
         bool(flags & Flag.FECN),
         bool(flags & Flag.BECN),

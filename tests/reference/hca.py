@@ -76,12 +76,14 @@ class Hca:
 
     def _update(self, queue_pair: QueuePair) -> None:
         """Puts a queue pair into its ring, or takes it out, and lets the port choose."""
+        if queue_pair.requester.failed:
+            self.on_sent(queue_pair)
         ring = self.rings[queue_pair.src.number, self.vl_of(queue_pair.sl)]
         if queue_pair.can_send and queue_pair not in ring:
             ring.append(queue_pair)
-            self.choose(queue_pair.src)
         elif not queue_pair.can_send and queue_pair in ring:
             ring.remove(queue_pair)
+        self.choose(queue_pair.src)
 
     def _candidate(self, port: Port, vl: int) -> Packet | None:
         if self.responses[port.number, vl]:

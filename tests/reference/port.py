@@ -132,12 +132,13 @@ class Port:
         self.send_fcps(before_packet=True)
         wire_ps = self.wire_ps(packet.wire_bytes)
         hits, lost = self._hits()
-        start_ps = max(self.now_ps, self.free_ps) + hits * (wire_ps + 2 * self.delay_ps)
+        first_ps = max(self.now_ps, self.free_ps)
+        start_ps = first_ps + hits * (wire_ps + 2 * self.delay_ps)
         self.free_ps = self.packet_until_ps = start_ps + wire_ps
         self.at(self.free_ps, Kind.PORT_FREE, 0, lambda: self.owner.choose(self))
         self.counters["port_xmit_pkts"] += 1
         self.counters["port_xmit_data"] += packet.wire_bytes
-        self.world.trace_packet(start_ps, self, vl, packet)
+        self.world.trace_packet(first_ps, self, vl, packet)
         if vl != VL15:
             self.lanes[vl].sender.send(self.blocks_there(packet))
             if lost:

@@ -90,6 +90,11 @@ class QueuePair:
         return self.messages[-1].end if self.messages else 0
 
     @property
+    def has_sent_all(self) -> bool:
+        """Whether the last packet of everything posted has been put on the wire, or never will be."""
+        return self.requester.failed or self.requester.sent_end == self.posted_end
+
+    @property
     def can_send(self) -> bool:
         return self.requester.can_send and not self.paused
 

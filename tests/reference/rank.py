@@ -69,9 +69,10 @@ class Rank:
         return False
 
     def _post(self, instruction: Instruction) -> bool:
+        goes_on = self._post_on(instruction.a, instruction.b)
         if any(pair.requester.failed for pair in self.flows[instruction.a]):
             return self._end(instruction)
-        return self._post_on(instruction.a, instruction.b)
+        return goes_on
 
     def _post_on(self, flow: int, size_bytes: int) -> bool:
         if self.program.stop_ps is not None and self.world.now_ps >= self.program.stop_ps:
@@ -89,7 +90,7 @@ class Rank:
         return self._post_on(instruction.a + choice, instruction.b)
 
     def _wait_sent(self, instruction: Instruction) -> bool:
-        if any(pair.requester.sent_end < pair.posted_end for pair in self.flows[instruction.a]):
+        if not all(pair.has_sent_all for pair in self.flows[instruction.a]):
             self.waits_for = instruction
             return False
         return self._go_on()
@@ -145,11 +146,11 @@ class Rank:
         return waits is not None and waits.op is op and queue_pair in self.flows[waits.a]
 
     def sent(self, queue_pair: QueuePair) -> None:
-        """A packet of a queue pair has been chosen."""
+        """A packet of a queue pair has been chosen, or the queue pair has failed."""
         waits = self.waits_for
         if waits is None or not self._is_waiting(Op.WAIT_SENT, queue_pair):
             return
-        if all(pair.requester.sent_end == pair.posted_end for pair in self.flows[waits.a]):
+        if all(pair.has_sent_all for pair in self.flows[waits.a]):
             self.waits_for = None
             self._resume_at(self.world.now_ps)
 

@@ -30,14 +30,14 @@ class Output:
         marker: Congestion marking.
         queues: What waits, by input port.
         ring: Input ports whose queue has packets; the front one's first packet is the candidate.
-        draws: Random turns of the ring so far.
+        departures: Packets that have left.
     """
 
     hoq: HeadOfQueue
     marker: Marker
     queues: dict[int, deque[Arrival]] = field(default_factory=dict)
     ring: deque[int] = field(default_factory=deque)
-    draws: int = 0
+    departures: int = 0
 
     @property
     def candidate(self) -> Arrival | None:
@@ -127,9 +127,6 @@ class Switch:
             return
         port = self.ports[number]
         vl = self.world.case.qos.sl2vl[arrival.packet.sl]
-        if not port.up:
-            self._discard(arrival, port, "port_xmit_discards")
-            return
         faster = port.wire_ps(arrival.packet.wire_bytes) < arrival.tail_in_ps - arrival.head_in_ps
         if faster and self.model.forwarding == "cut_through":
             stored_ps = arrival.tail_in_ps + self.model.forwarding_latency_ps
@@ -202,9 +199,9 @@ class Switch:
         """The candidate is gone: the ring's next one takes its place."""
         queues = len(output.ring)
         if self.model.arbitration == "random" and queues >= 2:
-            index = port.index * (self.world.data_vls + 1) + vl
-            output.ring.rotate(-self.world.draw_below(Stream.ARBITER, index, output.draws, queues))
-            output.draws += 1
+            index = port.index * self.world.case.vls + vl
+            output.ring.rotate(-self.world.draw_below(Stream.ARBITER, index, output.departures, queues))
+        output.departures += 1
         if output.candidate is None:
             output.hoq.no_candidate()
         else:
