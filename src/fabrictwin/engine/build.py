@@ -370,7 +370,12 @@ def _mark_thresholds(plan: Plan) -> np.ndarray:
 
 def _build_pv_more(plan: Plan) -> st.Records:
     return st.records(
-        plan.ports.total * plan.vls, st.PV_MORE, fifo_head=-1, fifo_tail=-1, mark_above=_mark_thresholds(plan)
+        plan.ports.total * plan.vls,
+        st.PV_MORE,
+        fifo_head=-1,
+        fifo_tail=-1,
+        unmarked=plan.scenario.congestion_control.marking_rate,
+        mark_above=_mark_thresholds(plan),
     )
 
 
