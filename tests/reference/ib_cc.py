@@ -30,7 +30,7 @@ class Marker:
     Attributes:
         threshold_blocks: Blocks that must wait behind the packet; None: off.
         packet_size_blocks: Smaller packets are not marked.
-        marking_rate: Eligible packets that are left alone before each marked one.
+        marking_rate: Eligible packets that are left alone after a marked one.
         in_victim_mask: Marks even where it is itself held up by credits.
         blocked: It had no credits for its candidate since its last packet left.
     """
@@ -40,10 +40,7 @@ class Marker:
     marking_rate: int
     in_victim_mask: bool
     blocked: bool = False
-    left_alone: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.left_alone = self.marking_rate
+    left_alone: int = 0
 
     def packet_left(self) -> None:
         """A packet of any kind has been chosen: whatever blocked the lane is over."""

@@ -16,22 +16,17 @@ class Lane:
         receiver: Credits of the packets that come in.
         sender: Credits of the packets that go out.
         pending: (due, blocks) of what no flow-control packet has told yet.
-        refresh_ps: When a flow-control packet is due because something was lost.
         last_start_ps: Start of the last flow-control packet; None: there was none.
     """
 
     receiver: CreditReceiver
     sender: CreditSender
     pending: list[tuple[int, int]] = field(default_factory=list)
-    refresh_ps: int | None = None
     last_start_ps: int | None = None
 
     def due_ps(self) -> int | None:
         """Since when, or from when on, a flow-control packet is due."""
-        times = [due for due, _ in self.pending]
-        if self.refresh_ps is not None:
-            times.append(self.refresh_ps)
-        return min(times, default=None)
+        return min((due for due, _ in self.pending), default=None)
 
     def earliest_ps(self, free_ps: int, min_gap_ps: int) -> int | None:
         """When the next flow-control packet of this VL can start."""
@@ -47,8 +42,7 @@ class Lane:
             if due <= now_ps:
                 self.receiver.free(blocks)
         self.pending = [(due, blocks) for due, blocks in self.pending if due > now_ps]
-        self.refresh_ps = None
 
     def lost_something(self, interval_ps: int) -> None:
         """A packet or a flow-control packet was lost: the next one is due an interval after the last."""
-        self.refresh_ps = (self.last_start_ps or 0) + interval_ps
+        self.pending.append(((self.last_start_ps or 0) + interval_ps, 0))

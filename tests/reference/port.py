@@ -249,7 +249,7 @@ class Port:
         self.free_ps = start_ps + self.wire_ps(FCP_BYTES)
         self.world.trace_fcp(start_ps, self, vl, lane.receiver.fccl)
         self.fcps_sent += 1
-        hit = not self.llr and self._is_hit(Stream.FCP_ERROR, self.fcps_sent)
+        hit = self._is_hit(Stream.FCP_ERROR, self.fcps_sent)
         if hit:
             self.peer.count_hits(1, False)
             lane.lost_something(self.wire_ps(REFRESH_BYTE_TIMES))
@@ -262,13 +262,13 @@ class Port:
 
         def resynchronise() -> None:
             if outages == self.outages:
+                self.lanes[vl].sender.hear(fccl)
                 lost_blocks = self.lanes[vl].receiver.resynchronise(fctbs)
                 if lost_blocks:
                     self.free_blocks(vl, 0, self.now_ps)
 
         def credit() -> None:
             if outages == self.outages:
-                self.lanes[vl].sender.hear(fccl)
                 self.owner.choose(self)
 
         self.at(arrives_ps, Kind.RESYNC, vl, resynchronise)

@@ -193,6 +193,7 @@ class Switch:
         arrival.free(end_ps)
         output.hoq.sent()
         self._move_on(port, vl, output)
+        output.departures += 1
         return packet.wire_bytes
 
     def _move_on(self, port: Port, vl: int, output: Output) -> None:
@@ -201,7 +202,6 @@ class Switch:
         if self.model.arbitration == "random" and queues >= 2:
             index = port.index * self.world.case.vls + vl
             output.ring.rotate(-self.world.draw_below(Stream.ARBITER, index, output.departures, queues))
-        output.departures += 1
         if output.candidate is None:
             output.hoq.no_candidate()
         else:

@@ -30,12 +30,11 @@ def test_marking_is_off_without_a_threshold() -> None:
 
 def test_marking_rate_leaves_eligible_packets_alone_between_marks() -> None:
     root = marker(rate=2)
-    assert [root.mark(17, 11) for _ in range(7)] == [False, False, True, False, False, True, False]
+    assert [root.mark(17, 11) for _ in range(7)] == [True, False, False, True, False, False, True]
 
 
 def test_packets_that_are_not_eligible_do_not_count_for_the_marking_rate() -> None:
     root = marker(rate=1)
-    assert not root.mark(17, 11)
     assert root.mark(17, 11)
     assert not root.mark(17, 0)
     assert not root.mark(17, 11)
