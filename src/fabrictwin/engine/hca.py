@@ -39,8 +39,9 @@ def _after_packet(s: State, qp: int, start_ps: int, ser_ps: int) -> None:
     requester.last_end_ps = start_ps + ser_ps
     if s.par[0].cc_on:
         delay_ps = injection_delay(s, requester.cc, ser_ps)
-        requester.allowed_ps = start_ps + ser_ps + delay_ps
         requester.limited_ps += delay_ps
+        if delay_ps > 0:
+            requester.allowed_ps = start_ps + ser_ps + delay_ps
         if delay_ps > 0 and can_send(s, qp):
             requester.state = QpState.PACED
             node = s.port[requester.port].node
