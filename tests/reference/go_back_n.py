@@ -127,7 +127,7 @@ class Requester:
         self.una = psn + 1
         self.next = max(self.next, self.una)
         self._restore()
-        self.deadline_ps = now_ps + self.ack_timeout_ps if self.una < self.next else None
+        self.deadline_ps = now_ps + self.ack_timeout_ps if self.una < self.sent_end else None
 
     def nak(self, psn: int, now_ps: int) -> None:
         """The responder waits for ``psn``."""
@@ -147,6 +147,7 @@ class Requester:
                 return
             self.rnr_retries_left -= 1
         self.next = psn
+        self.deadline_ps = None
         self.rnr_until_ps = now_ps + self.rnr_timer_ps
 
     def rnr_over(self) -> None:

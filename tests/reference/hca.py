@@ -79,10 +79,14 @@ class Hca:
         if queue_pair.requester.failed:
             self.on_sent(queue_pair)
         ring = self.rings[queue_pair.src.number, self.vl_of(queue_pair.sl)]
-        if queue_pair.can_send and queue_pair not in ring:
-            ring.append(queue_pair)
-        elif not queue_pair.can_send and queue_pair in ring:
+        can_send = queue_pair.requester.can_send
+        if not can_send and queue_pair in ring:
             ring.remove(queue_pair)
+        elif can_send and queue_pair not in ring:
+            if queue_pair.not_before_ps > self.world.now_ps:
+                self._pace(queue_pair)
+            else:
+                ring.append(queue_pair)
         self.choose(queue_pair.src)
 
     def _candidate(self, port: Port, vl: int) -> Packet | None:
@@ -119,17 +123,17 @@ class Hca:
         requester.sent(start_ps)
         queue_pair.last_end_ps = end_ps
         self._set_ack_timer(queue_pair)
-        delay_ps = self.rate_control.delay_ps(queue_pair, end_ps - start_ps)
-        if delay_ps:
-            queue_pair.paused = True
-            self._at(end_ps + delay_ps, Kind.PACED, queue_pair.index, lambda: self._paced(queue_pair))
-        if queue_pair.can_send:
+        if self.rate_control.is_on:
+            queue_pair.not_before_ps = end_ps + self.rate_control.delay_ps(queue_pair, end_ps - start_ps)
+        if queue_pair.not_before_ps > end_ps:
+            self._pace(queue_pair)
+        elif requester.can_send:
             self.rings[port.number, vl].append(queue_pair)
         self.on_sent(queue_pair)
 
-    def _paced(self, queue_pair: QueuePair) -> None:
-        queue_pair.paused = False
-        self._update(queue_pair)
+    def _pace(self, queue_pair: QueuePair) -> None:
+        at_ps = queue_pair.not_before_ps
+        self._at(at_ps, Kind.PACED, queue_pair.index, lambda: self._update(queue_pair))
 
     def drop_waiting(self, port: Port) -> None:
         """The link is down: discards the responses that wait for it; queue pairs wait."""

@@ -59,7 +59,7 @@ class QueuePair:
         responder: The receiving end.
         messages: Everything posted.
         last_end_ps: When its last packet had left.
-        paused: Its injection-rate delay is not over.
+        not_before_ps: End of its injection-rate delay.
         answer: The response that waits at ``dst``.
         ack_timer_ps: Deadline that the last timer event was set for.
         completed: Messages that are in memory.
@@ -79,7 +79,7 @@ class QueuePair:
     responder: Responder = field(default_factory=Responder)
     messages: list[Message] = field(default_factory=list)
     last_end_ps: int = -1
-    paused: bool = False
+    not_before_ps: int = 0
     answer: WaitingAnswer | None = None
     ack_timer_ps: int = -1
     completed: int = 0
@@ -93,10 +93,6 @@ class QueuePair:
     def has_sent_all(self) -> bool:
         """Whether the last packet of everything posted has been put on the wire, or never will be."""
         return self.requester.failed or self.requester.sent_end == self.posted_end
-
-    @property
-    def can_send(self) -> bool:
-        return self.requester.can_send and not self.paused
 
     def is_prefetching(self, now_ps: int) -> bool:
         """Whether a message that is posted now can be sent at once."""
