@@ -19,7 +19,7 @@ class Drain:
 
     Args:
         port: The port.
-        rate_bps: How fast it is emptied; None or not below the link's rate: at once, 0: not at all.
+        rate_bps: How fast it is emptied; None or not below the cable's rate: at once, 0: not at all.
     """
 
     def __init__(self, port: Port, rate_bps: int | None) -> None:
@@ -41,7 +41,7 @@ class Drain:
     def _go_on(self) -> None:
         while self.queue and not self.moving and self.rate_bps != 0:
             fs_per_byte = 0 if self.rate_bps is None else femtoseconds_per_byte(self.rate_bps)
-            if fs_per_byte <= self.port.fs_per_byte:
+            if fs_per_byte <= self.port.cable_fs_per_byte:
                 self._finish()
             else:
                 self.moving = True

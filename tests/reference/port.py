@@ -22,7 +22,7 @@ VL15 = 15
 MAX_TRIES = 8
 REFRESH_BYTE_TIMES = 262_144
 CODEWORD_BYTES = 640
-"""5440 bit at 1.0625 times the link rate, in bytes at the link rate."""
+"""5440 bit at 1.0625 times the rate of the cable, in bytes at that rate."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Port:
     def connect(self, peer: Port, rate_bps: int, propagation_ps: int) -> None:
         """Plugs the cable in."""
         self.peer = peer
-        self.fs_per_byte = femtoseconds_per_byte(rate_bps)
+        self.fs_per_byte = self.cable_fs_per_byte = femtoseconds_per_byte(rate_bps)
         there, here = peer.owner.receiving, self.owner.receiving
         self.delay_ps = propagation_ps + there.fec_latency_ps
         self.llr = here.llr and there.llr
@@ -186,7 +186,7 @@ class Port:
     def _jitter_ps(self) -> int:
         if self.owner.receiving.fec_latency_ps == 0:
             return 0
-        codeword_ps = self.peer.wire_ps(CODEWORD_BYTES)
+        codeword_ps = (CODEWORD_BYTES * self.peer.cable_fs_per_byte + 999) // 1000
         return self.world.draw_below(Stream.FEC_JITTER, self.peer.index, self.peer.packets_sent, codeword_ps)
 
     def _header(self, arrival: Arrival) -> None:
