@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled engine does what the plain-Python oracle does, packet by packet and credit by credit.
 
-Random small fabrics with everything but faults, and with faults but without congestion control and symbol errors.
+Random small fabrics with everything but faults, and with faults but without congestion control and symbol
+errors.
 With all of them at once a few in a hundred still differ: which of the two is right is open.
 """
 
