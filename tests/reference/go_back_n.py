@@ -147,15 +147,18 @@ class Requester:
                 return
             self.rnr_retries_left -= 1
         self.next = psn
-        self.deadline_ps = None
-        self.rnr_until_ps = now_ps + self.rnr_timer_ps
+        if self.rnr_until_ps is None:
+            self.rnr_until_ps = now_ps + self.rnr_timer_ps
 
     def rnr_over(self) -> None:
         """The wait after an RNR NAK is over."""
         self.rnr_until_ps = None
 
     def timeout(self, now_ps: int) -> None:
-        """The timer has expired."""
+        """The timer has expired; while it waits for the receiver, that means nothing."""
+        if self.rnr_until_ps is not None:
+            self.deadline_ps = None
+            return
         self.deadline_ps = now_ps + self.ack_timeout_ps
         self._retry(self.una)
 

@@ -123,9 +123,9 @@ class Hca:
         requester.sent(start_ps)
         queue_pair.last_end_ps = end_ps
         self._set_ack_timer(queue_pair)
-        if self.rate_control.is_on:
-            queue_pair.not_before_ps = end_ps + self.rate_control.delay_ps(queue_pair, end_ps - start_ps)
-        if queue_pair.not_before_ps > end_ps:
+        delay_ps = self.rate_control.delay_ps(queue_pair, end_ps - start_ps)
+        if delay_ps:
+            queue_pair.not_before_ps = end_ps + delay_ps
             self._pace(queue_pair)
         elif requester.can_send:
             self.rings[port.number, vl].append(queue_pair)

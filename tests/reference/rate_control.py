@@ -29,10 +29,6 @@ class RateControl:
         """Orders the events of entities."""
         return entity[0] if len(entity) == 1 else entity[0] * 16 + entity[1]
 
-    @property
-    def is_on(self) -> bool:
-        return self.parameters.algorithm != "none"
-
     def delay_ps(self, queue_pair: QueuePair, wire_ps: int) -> int:
         """Injection-rate delay after a packet."""
         ccti = self.applied.get(self._entity(queue_pair), self.parameters.ccti_min)
