@@ -157,7 +157,7 @@ class Requester:
     def timeout(self, now_ps: int) -> None:
         """The timer has expired; while it waits for the receiver, that means nothing."""
         if self.rnr_until_ps is not None:
-            self.deadline_ps = None
+            self.deadline_ps = now_ps + self.ack_timeout_ps
             return
         self.deadline_ps = now_ps + self.ack_timeout_ps
         self._retry(self.una)
