@@ -17,13 +17,14 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from fabrictwin.model.congestion import PROFILES, IbCcaSpec
-from fabrictwin.model.expectation import RESULT_FIELDS, ExpectationSpec
+from fabrictwin.model.expectation import ExpectationSpec
 from fabrictwin.model.fabric import MM_PER_M
 from fabrictwin.model.fault import FAULTS
 from fabrictwin.model.fault.kind import FaultSpec
 from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS
 from fabrictwin.model.qos import QosSpec
 from fabrictwin.model.quantities import wanted_in
+from fabrictwin.model.result_fields import RESULT_FIELDS, ResultField
 from fabrictwin.model.routing_names import ROUTING_OPTIONS, RoutingKeys
 from fabrictwin.model.scenario.fabric import FabricKeys, ImportKeys, LinkKeys
 from fabrictwin.model.scenario.hardware import HcaOverrides, SwitchOverrides
@@ -169,9 +170,14 @@ def _routing() -> str:
 
 def _result() -> str:
     rows = (
-        (f"`{name}`", " ".join(f"`{field}`" for field in fields)) for name, fields in RESULT_FIELDS.items()
+        (_bracketed(name, part), " ".join(_bracketed(*field) for field in part.below.items()))
+        for name, part in RESULT_FIELDS.items()
     )
     return _table(("part", "fields"), rows)
+
+
+def _bracketed(name: str, part: ResultField) -> str:
+    return f"`{name}[{part.chosen_by}]`" if part.chosen_by else f"`{name}`"
 
 
 def _bus_factors() -> str:

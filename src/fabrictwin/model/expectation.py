@@ -15,6 +15,7 @@ from fabrictwin.model.fabric import Fabric
 from fabrictwin.model.lookup import find_port
 from fabrictwin.model.program import Job
 from fabrictwin.model.quantities import PortText, Spec, Wanted, read_port, show_value
+from fabrictwin.model.result_fields import RESULT_FIELDS, ResultField
 from fabrictwin.model.section import Section
 from fabrictwin.units import PS_PER_NS, parse_rate_bps, parse_size_bytes, parse_time_ps
 
@@ -22,37 +23,6 @@ EVERY = "*"
 LONGEST_PATH = 300
 
 _STEP = re.compile(r"([a-z][a-z0-9_]*)((?:\[[^\[\]]+\])?)")
-
-RESULT_FIELDS: dict[str, tuple[str, ...]] = {
-    "fabric_time_ns": (),
-    "stopped": (),
-    "wall_s": (),
-    "packet_hops": (),
-    "engine_events": (),
-    "events": (),
-    "peak_rss_bytes": (),
-    "digest": (),
-    "flows": (
-        *(
-            "name",
-            "src",
-            "dst",
-            "sl",
-            "messages",
-            "bytes",
-            "first_ns",
-            "last_ns",
-            "goodput_bps",
-            "latency_ns",
-        ),
-        *("retransmitted_packets", "failed_messages", "rate_limited_ns"),
-    ),
-    "ports": (),
-    "totals": (),
-    "deadlock": (),
-    "jobs": ("name", "kind", "iterations", "iteration_ns", "algbw_bps", "busbw_bps"),
-}
-"""What an expectation may be about; below the entries without a list any name is accepted."""
 
 
 class ExpectationSpec(Spec):
@@ -199,7 +169,15 @@ def _parse(spec: ExpectationSpec, section: Section) -> Expectation | None:
         )
         return None
     steps = tuple(Step(match[1], match[2][1:-1]) for match in matches if match)
-    if not _is_known(steps, section):
+    place = _find_field(steps, section)
+    if place is None:
+        return None
+    if place.below and spec != ExpectationSpec(path=spec.path, equals=None):
+        section.refuse(
+            f"only 'equals: null' can be expected of all of it; say what of {spec.path}: "
+            f"{', '.join(place.below)}",
+            "path",
+        )
         return None
     try:
         least, most = (_number(bound, steps[-1].name) for bound in (spec.min, spec.max))
@@ -216,19 +194,36 @@ def _split(path: str) -> list[str]:
     return re.split(r"\.(?![^\[]*\])", path)
 
 
-def _is_known(steps: Sequence[Step], section: Section) -> bool:
-    head = steps[0]
-    if head.name not in RESULT_FIELDS:
-        section.refuse_name("part of the result", head.name, RESULT_FIELDS, "path")
-        return False
-    if head.name in ("flows", "jobs", "ports") and not head.selector:
-        section.refuse(f"say which of the {head.name}: {head.name}[name], or {head.name}[*] for all", "path")
-        return False
-    fields = RESULT_FIELDS[head.name]
-    if fields and len(steps) > 1 and steps[1].name not in fields:
-        section.refuse_name(f"field of {head.name}", steps[1].name, fields, "path")
-        return False
-    return True
+def _find_field(steps: Sequence[Step], section: Section) -> ResultField | None:
+    """The place that the steps lead to; None, and a problem, if no result has it."""
+    found, place = ResultField(RESULT_FIELDS), ""
+    for step in steps:
+        if step.name not in found.below:
+            _refuse_step(step, found.below, place, section)
+            return None
+        found = found.below[step.name]
+        place = f"{place}.{step.name}" if place else step.name
+        if problem := _selector_problem(step.selector, found.chosen_by, place):
+            section.refuse(problem, "path")
+            return None
+    return found
+
+
+def _selector_problem(selector: str, chosen_by: str, place: str) -> str:
+    if not chosen_by:
+        return f"{place!r} is not a list: nothing in it can be chosen by {selector!r}" if selector else ""
+    if not selector or (chosen_by == "index" and selector != EVERY and not selector.isdecimal()):
+        return f"say which of the {place}: {place}[{chosen_by}], or {place}[*] for all"
+    return ""
+
+
+def _refuse_step(step: Step, fields: Mapping[str, ResultField], place: str, section: Section) -> None:
+    if not place:
+        section.refuse_name("part of the result", step.name, fields, "path")
+    elif fields:
+        section.refuse_name(f"field of {place}", step.name, fields, "path")
+    else:
+        section.refuse(f"{place!r} is a plain value: it has no field {step.name!r}", "path")
 
 
 def _number(value: Any, name: str) -> float | None:

@@ -91,21 +91,21 @@ def test_expectation_that_holds_has_no_failure(entry: str) -> None:
             ],
         ),
         ("path: stopped, equals: deadlock", ["stopped is 'idle'; expected 'deadlock'"]),
-        ("path: deadlock, min: 1", ["deadlock is None; expected a number"]),
+        ("path: stopped, min: 1", ["stopped is 'idle'; expected a number"]),
         ("path: totals.dropped_packets, equals: false", ["totals.dropped_packets is 0; expected False"]),
         (
-            "path: totals.droped_packets, equals: 0",
-            [
-                "totals.droped_packets: the result has no 'droped_packets' there; did you mean "
-                "'dropped_packets'? (valid: dropped_packets, packets)"
-            ],
+            "path: totals.fecn_marked, equals: 0",
+            ["totals.fecn_marked: the result has no 'fecn_marked' there; (valid: dropped_packets, packets)"],
         ),
-        ("path: 'ports[leaf0/3].x', max: 1", ["ports[leaf0/3].x: 'ports' has nothing called 'leaf0/3'"]),
+        (
+            "path: 'ports[leaf0/3].vl15_dropped', max: 1",
+            ["ports[leaf0/3].vl15_dropped: 'ports' has nothing called 'leaf0/3'"],
+        ),
         (
             "path: 'jobs[ring].iteration_ns[2]', max: 1",
             ["jobs[ring].iteration_ns[2]: 'jobs[ring].iteration_ns' has nothing called '2'"],
         ),
-        ("path: 'stopped[0]', equals: 1", ["stopped[0]: 'stopped' is not a list"]),
+        ("path: deadlock.since_ns, max: 1", ["deadlock.since_ns: the result has no 'since_ns' there"]),
     ],
 )
 def test_expectation_that_does_not_hold_says_what_is_there(entry: str, expected: list[str]) -> None:
@@ -126,6 +126,16 @@ def test_expectation_that_does_not_hold_says_what_is_there(entry: str, expected:
         ("path: __class__, equals: 1", "expected a place in the result such as"),
         ("path: '', equals: 1", "expected a place in the result such as"),
         ("path: flow, equals: 1", "unknown part of the result 'flow'; did you mean 'flows'?"),
+        ("path: 'stopped[0]', equals: 1", "'stopped' is not a list: nothing in it can be chosen by '0'"),
+        ("path: stopped.early, equals: 1", "'stopped' is a plain value: it has no field 'early'"),
+        ("path: totals.droped_packets, equals: 0", "unknown field of totals 'droped_packets'; did you mean"),
+        ("path: 'ports[leaf0/1].symbol_errors', max: 1", "did you mean 'symbol_error_counter'?"),
+        ("path: 'flows[s0].latency_ns.p98', max: 1us", "unknown field of flows.latency_ns 'p98'"),
+        ("path: events, max: 1000", "say which of the events: events[index], or events[*] for all"),
+        ("path: 'events[link_down].kind', equals: x", "say which of the events: events[index]"),
+        ("path: 'jobs[ring].iteration_ns', max: 1us", "say which of the jobs.iteration_ns:"),
+        ("path: totals, max: 3", "only 'equals: null' can be expected of all of it; say what of totals:"),
+        ("path: deadlock, equals: sw0", "only 'equals: null' can be expected of all of it"),
         ("path: flows.goodput_bps, min: 1", "say which of the flows: flows[name], or flows[*] for all"),
         ("path: 'flows[s1].goodput_bps', min: 1", "unknown flow 's1'; did you mean 's0'?"),
         (
