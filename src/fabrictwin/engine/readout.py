@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from fabrictwin.engine.build import Plan
+from fabrictwin.engine.port_counters import ARRAYS_OF_VLS, PORT_COUNTERS, waited_for_credits
 from fabrictwin.engine.shard import ShardGroup
 from fabrictwin.engine.state import Records
 
@@ -100,14 +101,17 @@ class Readout:
         """[ports] sum over the VLs of a port."""
         return np.asarray(self.by_port_vl(name)[field]).reshape(-1, self.plan.vls).sum(axis=1)
 
+    def counter(self, name: str) -> np.ndarray:
+        """[ports] a counter of :data:`PORT_COUNTERS`."""
+        array, field = PORT_COUNTERS[name]
+        if array in ARRAYS_OF_VLS:
+            return self.per_port(array, field)
+        return np.asarray(self.by_port(array)[field])
+
     @property
     def xmit_wait_ps(self) -> np.ndarray:
         """[ports] time that candidates have waited for credits, those that still wait included."""
-        pv = self.by_port_vl("pv")
-        waits = np.where(pv.blocked == 1, np.maximum(self.now_ps - pv.blocked_at_ps, 0), 0)
-        return np.asarray(
-            self.by_port("port_more").xmit_wait_ps + waits.reshape(-1, self.plan.vls).sum(axis=1)
-        )
+        return waited_for_credits(self.by_port("port_more"), self.by_port_vl("pv"), self.now_ps)
 
     def _nodes_of_qps(self, end: str) -> np.ndarray:
         nodes = [getattr(flow, end).node for _, flow in self.plan.flows for _ in range(flow.qps)]

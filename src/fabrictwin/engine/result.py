@@ -10,27 +10,12 @@ import numpy as np
 from fabrictwin.engine.build import Plan
 from fabrictwin.engine.codes import LogKind
 from fabrictwin.engine.deadlock import Deadlock
+from fabrictwin.engine.port_counters import PORT_COUNTERS
 from fabrictwin.engine.readout import Readout
 from fabrictwin.model.fabric import NodeKind, PortRef
 from fabrictwin.units import PS_PER_NS, PS_PER_S
 
 SCHEMA = "fabrictwin.result/1"
-
-_COUNTERS = {
-    # IBTA name in snake_case: (array, field)
-    "port_xmit_data": ("port", "xmit_bytes"),
-    "port_xmit_pkts": ("port", "xmit_pkts"),
-    "port_xmit_discards": ("port_more", "xmit_discards"),
-    "symbol_error_counter": ("port_more", "symbol_errors"),
-    "local_link_integrity_errors": ("port_more", "integrity_errors"),
-    "link_downed_counter": ("port_more", "downed"),
-    "port_rcv_errors": ("port_more", "rcv_errors"),
-    "port_rcv_switch_relay_errors": ("port_more", "relay_errors"),
-    "vl15_dropped": ("port_more", "vl15_dropped"),
-    "port_pkt_rcv_fecn": ("port_more", "fecn_received"),
-    "port_pkt_rcv_becn": ("port_more", "becn_received"),
-    "port_mark_fecn": ("port_more", "fecn_marked"),
-}
 
 
 def _ns(time_ps: int) -> float:
@@ -85,10 +70,7 @@ def describe_run(
 def describe_ports(readout: Readout) -> list[dict[str, Any]]:
     """Every port with its counters, in the order of the fabric."""
     plan, fabric = readout.plan, readout.plan.scenario.fabric
-    columns = {name: readout.by_port(array)[field].tolist() for name, (array, field) in _COUNTERS.items()}
-    columns["port_rcv_data"] = readout.per_port("pv_input", "rcv_bytes").tolist()
-    columns["port_rcv_pkts"] = readout.per_port("pv_input", "rcv_pkts").tolist()
-    columns["flow_control_packets"] = readout.per_port("pv_input", "fcps").tolist()
+    columns = {name: readout.counter(name).tolist() for name in PORT_COUNTERS}
     columns["port_xmit_wait"] = (readout.xmit_wait_ps // PS_PER_NS).tolist()
     port = readout.by_port("port")
     rows: list[dict[str, Any]] = []
