@@ -13,7 +13,7 @@ from fabrictwin.model.scenario import Scenario, load_scenario, parse_scenario
 from fabrictwin.model.scenario.load import LONGEST_FINITE_RUN_PS
 from fabrictwin.model.section import MOST_PROBLEMS
 from fabrictwin.model.workload import WORKLOADS
-from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_US
+from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_US, parse_rate_bps
 from unit.model.wrong_scenarios import WRONG, WRONG_IN_SEVERAL_WAYS, scenario_text
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -142,6 +142,64 @@ def test_scenario_link_rate_defaults_to_the_slower_model() -> None:
     assert {link.rate_bps for link in fabric.links} == {200_000_000_000}
 
 
+_TOO_FAST = "fabric.link.rate: 400.1 Gb/s is more than a port of quantum2 can do; the most is 400 Gb/s"
+
+
+@pytest.mark.parametrize(
+    ("fabric", "expected"),
+    [
+        ("  link: {rate: 400.1Gb/s}", _TOO_FAST),
+        (
+            "  hca_model: connectx8\n  link: {rate: 800Gb/s}",
+            "fabric.link.rate: 800 Gb/s is more than a port of quantum2 can do; the most is 400 Gb/s",
+        ),
+        (
+            "  switch_model: quantum_hdr\n  hca_model: connectx6\n  link: {rate: 400Gb/s}",
+            "fabric.link.rate: 400 Gb/s is more than a port of quantum_hdr can do; the most is 200 Gb/s",
+        ),
+    ],
+)
+def test_scenario_link_faster_than_a_port_is_refused(fabric: str, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        _parse(fabric)
+    assert [str(problem).split(": ", 1)[1] for problem in caught.value.problems] == [expected]
+
+
+@pytest.mark.parametrize("rate", ["400Gb/s", "100Gb/s", "1Gb/s"])
+def test_scenario_link_as_fast_as_its_ports_or_slower_is_taken(rate: str) -> None:
+    fabric = _parse(f"  link: {{rate: {rate}}}").fabric
+    assert {link.rate_bps for link in fabric.links} == {parse_rate_bps(rate)}
+
+
+def test_scenario_cable_between_fast_switches_may_be_faster_than_the_hcas() -> None:
+    topology = (
+        "  hca_model: connectx6\n  topology: {nodes: {a: hca, b: hca, s: switch, t: switch}, links: "
+        "[[a/1, s/1], [b/1, t/1], [s/2, t/2, {rate: 400Gb/s}]]}"
+    )
+    fabric = _parse(topology=topology).fabric
+    assert [link.rate_bps // 10**9 for link in fabric.links] == [200, 200, 400]
+
+
+def test_scenario_written_out_cable_faster_than_its_ports_is_refused_at_its_line() -> None:
+    topology = (
+        "  switch_model: quantum_hdr\n  link: {rate: 250Gb/s}\n"
+        "  topology:\n    nodes: {a: hca, b: hca, s: switch, t: switch}\n    links:\n"
+        "      - [a/1, s/1]\n      - [b/1, t/1]\n      - [s/2, t/2, {rate: 400Gb/s}]"
+    )
+    with pytest.raises(InputError) as caught:
+        _parse(topology=topology)
+    most = "is more than a port of quantum_hdr can do; the most is 200 Gb/s"
+    assert [(problem.field, problem.message) for problem in caught.value.problems] == [
+        ("fabric.link.rate", f"250 Gb/s {most}"),
+        ("fabric.topology.links[2]", f"400 Gb/s {most}"),
+    ]
+    text = scenario_text(topology=topology).splitlines()
+    assert [text[problem.line - 1].strip() for problem in caught.value.problems] == [
+        "link: {rate: 250Gb/s}",
+        "- [s/2, t/2, {rate: 400Gb/s}]",
+    ]
+
+
 def test_scenario_with_written_out_topology_has_its_nodes_and_cables() -> None:
     text = (
         "  topology: {nodes: {a: hca, b: {hca: 2}, s: {switch: 4}}, "
@@ -169,8 +227,31 @@ def test_scenario_imports_a_file_beside_it(tmp_path: Path) -> None:
     assert {link.length_mm for link in scenario.fabric.links} == {3_000}
     # The rates are those of the file, not of the models.
     assert {link.rate_bps for link in scenario.fabric.links} == {200_000_000_000}
+    assert scenario.warnings == ()
     (tmp_path / "fabric.txt").write_bytes(source.read_bytes() + b"# changed\n")
     assert load_scenario(file).sha256 != scenario.sha256
+
+
+def _import_scenario(more: str) -> str:
+    file = REPOSITORY / "deploy" / "scenarios" / "hdr_fat_tree.ibnetdiscover"
+    return scenario_text(topology=f"  topology: {{import: ibnetdiscover, file: '{file}'}}\n{more}")
+
+
+def test_scenario_import_refuses_a_rate_beside_those_of_the_file() -> None:
+    with pytest.raises(
+        InputError, match=r"fabric\.link\.rate: an imported file tells the rate of every cable"
+    ):
+        parse_scenario(_import_scenario("  link: {rate: 100Gb/s}"))
+
+
+def test_scenario_import_with_slower_models_keeps_the_speeds_of_the_file_and_says_so() -> None:
+    models = "  switch_model: infiniscale4\n  hca_model: connectx6"
+    scenario = parse_scenario(_import_scenario(models))
+    assert {link.rate_bps for link in scenario.fabric.links} == {200_000_000_000}
+    (warning,) = scenario.warnings
+    cables = len(scenario.fabric.links)
+    assert f"{cables} of {cables} cables are faster than a port of infiniscale4" in warning.message
+    assert warning.line
 
 
 def test_scenario_hash_is_that_of_its_text() -> None:

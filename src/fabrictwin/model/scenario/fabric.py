@@ -117,6 +117,9 @@ def read_fabric(section: Section, base: Path) -> ScenarioFabric | None:
     fastest_bps = min(switch_model.rate_bps, hca_model.rate_bps)
     defaults = LinkDefaults(link_keys.rate or fastest_bps, link_keys.length)
     equipment = Equipment(switch_model, hca_model, defaults)
+    if link_keys.rate is not None and isinstance(keys.topology, dict) and "import" in keys.topology:
+        link.refuse("an imported file tells the rate of every cable; leave 'rate' out", "rate")
+        return None
     return _read_topology(section.at("topology"), equipment, mtu_bytes, base)
 
 
@@ -189,11 +192,30 @@ def _import(section: Section, equipment: Equipment, mtu_bytes: int, base: Path) 
         return None
     text = read_file(path)
     imported = parse(text, str(path))
+    fabric = imported.fabric(equipment)
+    warnings = [*imported.warnings, *_note_fast_cables(fabric, equipment, section)]
     return ScenarioFabric(
-        imported.fabric(equipment),
+        fabric,
         equipment.switch,
         equipment.hca,
         mtu_bytes,
-        tuple(imported.warnings),
+        tuple(warnings),
         hashlib.sha256(text.encode()).hexdigest(),
     )
+
+
+def _note_fast_cables(fabric: Fabric, equipment: Equipment, section: Section) -> list[Problem]:
+    """A warning for each model whose ports are slower than some cables of the file: the file is right."""
+    counts: dict[str, int] = {}
+    for link in fabric.links:
+        model = equipment.slowest(fabric.nodes[link.a.node].kind, fabric.nodes[link.b.node].kind)
+        if link.rate_bps > model.rate_bps:
+            counts[model.name] = counts.get(model.name, 0) + 1
+    return [
+        section.document.problem(
+            (*section.path, "file"),
+            f"{count:,} of {len(fabric.links):,} cables are faster than a port of {name}; "
+            "they run at the speeds of the file",
+        )
+        for name, count in counts.items()
+    ]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabrictwin.errors import InputError, Problem
-from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.fabric import Fabric, NodeKind
 from fabrictwin.model.topology.chain import Chain, build_chain, size_chain
 from fabrictwin.model.topology.equipment import DEFAULT_LENGTH_MM, Equipment, LinkDefaults
 from fabrictwin.model.topology.explicit import Explicit, build_explicit, size_explicit
 from fabrictwin.model.topology.fat_tree import FatTree, build_fat_tree, size_fat_tree
-from fabrictwin.model.topology.parameters import TOPOLOGY_FIELD, TopologyParameters
+from fabrictwin.model.topology.parameters import RATE_FIELD, TOPOLOGY_FIELD, TopologyParameters
 from fabrictwin.model.topology.rail_optimized import RailOptimized, build_rail_optimized, size_rail_optimized
 from fabrictwin.model.topology.ring import Ring, build_ring, size_ring
 from fabrictwin.model.topology.single_switch import SingleSwitch, build_single_switch, size_single_switch
@@ -85,6 +85,12 @@ def build_topology(name: str, parameters: TopologyParameters, equipment: Equipme
             f"{name} needs switches of {size.radix} ports, but the model {switch.name} has {switch.ports}"
         )
         problems.append(Problem(message, field=TOPOLOGY_FIELD))
+    # Every generated fabric has cables between HCAs and switches; one that is written out checks each cable.
+    too_fast = (
+        "" if row.build is build_explicit else equipment.rate_problem(equipment.link.rate_bps, *NodeKind)
+    )
+    if too_fast:
+        problems.append(Problem(too_fast, field=RATE_FIELD))
     if problems:
         raise InputError(problems)
     return row.build(parameters, equipment, ports_per_switch)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabrictwin.model.fabric import MM_PER_M, Technology
+from fabrictwin.model.fabric import MM_PER_M, NodeKind, Technology
 from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS, HcaModel, SwitchModel
+from fabrictwin.units import show_rate
 
 DEFAULT_LENGTH_MM = 10 * MM_PER_M
 
@@ -42,6 +43,19 @@ class Equipment:
     def technology(self) -> Technology:
         """Link layer of the fabric."""
         return self.switch.technology
+
+    def slowest(self, *kinds: NodeKind) -> SwitchModel | HcaModel:
+        """The model of those kinds whose ports are the slowest: no cable between them is faster."""
+        models = [self.hca if kind is NodeKind.HCA else self.switch for kind in kinds]
+        return min(models, key=lambda model: model.rate_bps)
+
+    def rate_problem(self, rate_bps: int, *kinds: NodeKind) -> str:
+        """What is wrong with the rate of a cable between nodes of some kinds; empty if nothing is."""
+        model = self.slowest(*kinds)
+        if rate_bps <= model.rate_bps:
+            return ""
+        most = show_rate(model.rate_bps)
+        return f"{show_rate(rate_bps)} is more than a port of {model.name} can do; the most is {most}"
 
     @classmethod
     def of(cls, switch: str, hca: str, length_mm: int = DEFAULT_LENGTH_MM) -> Equipment:

@@ -14,7 +14,7 @@ from fabrictwin.model.fabric import Fabric, NodeKind
 from fabrictwin.model.topology.builder import FabricBuilder
 from fabrictwin.model.topology.equipment import Equipment
 from fabrictwin.model.topology.explicit_parts import LinkSpec, NodeSpec, parse_link, parse_node
-from fabrictwin.model.topology.parameters import TOPOLOGY_FIELD, TopologyParameters
+from fabrictwin.model.topology.parameters import RATE_FIELD, TOPOLOGY_FIELD, TopologyParameters
 from fabrictwin.model.topology.size import FabricSize
 
 
@@ -58,6 +58,7 @@ def build_explicit(parameters: Explicit, equipment: Equipment, radix: int) -> Fa
         for index, entry in enumerate(parameters.links)
     ]
     read = {index: link for index, link in links if link is not None}
+    problems += _check_rates(nodes, read, equipment)
     fabric = _assemble(nodes, read, equipment, radix)
     places = Places(
         whole=Place(field=TOPOLOGY_FIELD),
@@ -71,6 +72,20 @@ def build_explicit(parameters: Explicit, equipment: Equipment, radix: int) -> Fa
     if problems:
         raise InputError(problems)
     return fabric
+
+
+def _check_rates(
+    nodes: Mapping[str, NodeSpec], links: Mapping[int, LinkSpec], equipment: Equipment
+) -> list[Problem]:
+    """Rates that the ports at the ends cannot do; that of the many cables which do not say is shown once."""
+    problems: dict[str, Problem] = {}
+    for index, link in links.items():
+        field = RATE_FIELD if link.rate_bps is None else f"{TOPOLOGY_FIELD}.links[{index}]"
+        kinds = (nodes[name].kind for name, _ in (link.a, link.b))
+        message = equipment.rate_problem(link.cable(equipment.link).rate_bps, *kinds)
+        if message:
+            problems.setdefault(field, Problem(message, field=field))
+    return list(problems.values())
 
 
 def _looks_like_hca(entry: object) -> bool:

@@ -12,6 +12,9 @@ from fabrictwin.model.topology.size import MAX_NODES
 TOPOLOGY_FIELD = "fabric.topology"
 """Where a topology stands in a scenario."""
 
+RATE_FIELD = "fabric.link.rate"
+"""Where the rate of every cable stands in a scenario."""
+
 
 class TopologyParameters(BaseModel):
     """Base of every topology's parameters."""
