@@ -10,10 +10,10 @@ BUILD := build
 SCENARIOS := deploy/scenarios
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check lint types bench clean
+.PHONY: help setup demo test test-all check lint types bench protos check-protos clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## install into .venv, once, and again when pyproject.toml has changed
 
@@ -39,7 +39,7 @@ test-all: $(STAMP) ## every test, the slow ones too
 check: lint types ## what to run before a commit: lint, import rules, types and the fast tests, fastest first
 	$(BIN)/pytest -n 2 -m "not slow" tests/contract tests/unit
 
-lint: $(STAMP) ## style, format and import rules
+lint: $(STAMP) check-protos ## style, format, import rules and generated code
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
@@ -49,6 +49,12 @@ types: $(STAMP) ## type check
 
 bench: $(STAMP) ## measure speed and memory; one JSON line a case
 	$(BIN)/fabrictwin bench
+
+protos: $(STAMP) ## write the code of protos/ into src/fabrictwin/{api,bus}
+	$(BIN)/python protos/make_protos.py
+
+check-protos: $(STAMP) ## whether that code is what protos/ gives
+	$(BIN)/python protos/make_protos.py --check
 
 clean: ## remove build products and caches, but not .venv
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,7 +11,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for folder in ("src", "tests") for path in (REPOSITORY / folder).rglob("*.py"))
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
-TARGETS = ("help", "setup", "demo", "test", "test-all", "check", "lint", "types", "bench", "clean")
+TARGETS = ("help", "setup", "demo", "test", "test-all", "check", "lint", "types", "bench", "protos", "clean")
 
 
 def _name(path: Path) -> str:

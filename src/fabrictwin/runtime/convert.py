@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows as Python holds them, to and from ``fabrictwin.bus.v1.Window``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from fabrictwin.bus.v1.window_pb2 import RecordBatch, Window
+from fabrictwin.runtime.bus.errors import BadPayloadError
+from fabrictwin.runtime.records import BY_KIND, BY_NAME, COMMAND, Layout
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(slots=True)
+class WindowData:
+    """What one logical process says to another in one step.
+
+    Attributes:
+        packets_promise_ps: Nothing said later, FCPs apart, has an effect before this fabric time.
+        fcps_promise_ps: No FCP said later arrives before this fabric time.
+        reached_ps: Fabric time that the sender has reached.
+        records: Records by the name of their kind, with the layout's dtype; kinds without any are absent.
+        commands: Lines of the command log, without line feeds.
+        sequence: Number of the Window on its channel, from 1.
+    """
+
+    packets_promise_ps: int
+    fcps_promise_ps: int
+    reached_ps: int
+    records: Mapping[str, Array] = field(default_factory=dict)
+    commands: Sequence[bytes] = ()
+    sequence: int = 0
+
+
+def encode(window: WindowData, sequence: int) -> bytes:
+    """The bytes of a Window; empty batches are left out.
+
+    Args:
+        window: What to say. The arrays must have the dtypes of their layouts.
+        sequence: Its number on the channel, from 1.
+    """
+    message = Window(
+        sequence=sequence,
+        packets_promise_ps=window.packets_promise_ps,
+        fcps_promise_ps=window.fcps_promise_ps,
+        reached_ps=window.reached_ps,
+    )
+    for name, records in window.records.items():
+        count = len(records)
+        if count:
+            layout = BY_NAME[name]
+            message.batches.add(
+                kind=layout.kind, layout=layout.version, count=count, records=records.tobytes()
+            )
+    if window.commands:
+        lines = b"".join(line + b"\n" for line in window.commands)
+        count = len(window.commands)
+        message.batches.add(kind=COMMAND.kind, layout=COMMAND.version, count=count, records=lines)
+    return message.SerializeToString()
+
+
+def decode(payload: bytes) -> WindowData:
+    """The Window that some bytes hold; its arrays are copies that may be written.
+
+    Raises:
+        BadPayloadError: They are no Window, or their records have a layout of another version.
+    """
+    try:
+        message = Window.FromString(payload)
+    except DecodeError as error:
+        raise BadPayloadError(
+            f"an entry of {len(payload)} bytes is not a fabrictwin.bus.v1.Window"
+        ) from error
+    records: dict[str, Array] = {}
+    commands: Sequence[bytes] = ()
+    for batch in message.batches:
+        layout = _layout_of(batch)
+        if layout is COMMAND:
+            commands = batch.records.splitlines()
+        else:
+            records[layout.name] = np.frombuffer(batch.records, layout.dtype).copy()
+    return WindowData(
+        message.packets_promise_ps,
+        message.fcps_promise_ps,
+        message.reached_ps,
+        records,
+        commands,
+        message.sequence,
+    )
+
+
+def _layout_of(batch: RecordBatch) -> Layout:
+    """The layout of a batch, whose size agrees with it."""
+    layout = BY_KIND.get(batch.kind)
+    if layout is None:
+        raise BadPayloadError(f"records of kind {batch.kind} are unknown here; known: {', '.join(BY_NAME)}")
+    if batch.layout != layout.version:
+        raise BadPayloadError(
+            f"{layout.name} records have layout version {batch.layout}, this version of FabricTwin reads "
+            f"{layout.version}: run all services in the same version"
+        )
+    wanted = batch.records.count(b"\n") if layout is COMMAND else layout.dtype.itemsize * batch.count
+    have = batch.count if layout is COMMAND else len(batch.records)
+    if wanted != have:
+        raise BadPayloadError(f"{batch.count} {layout.name} records do not fill {len(batch.records)} bytes")
+    return layout

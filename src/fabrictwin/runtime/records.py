@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record layouts of the bus: what the packed bytes of a batch mean.
+
+A layout never changes: a new field makes a new version. Packets and FCPs travel as the engine holds them,
+since leaving out what the other side does not need would save a tenth of the bytes and cost a copy. The
+tables of ``docs/bus.md`` come from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabrictwin.bus.v1 import window_pb2 as pb
+
+
+class Field(NamedTuple):
+    """One field of a layout.
+
+    Attributes:
+        name: Its name.
+        type: Its numpy type, little-endian; with a count behind a comma if it is an array.
+        unit: Its unit; empty for numbers without one.
+        meaning: What it holds.
+    """
+
+    name: str
+    type: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of the records of one kind.
+
+    Attributes:
+        name: Name of the kind.
+        kind: Its number in ``RecordKind``.
+        version: Version of the layout.
+        meaning: What one record is.
+        fields: Its fields in order; none for lines of JSON.
+    """
+
+    name: str
+    kind: pb.RecordKind.ValueType
+    version: int
+    meaning: str
+    fields: tuple[Field, ...] = ()
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The structure: each field at a multiple of its size, padded at the end to its largest one."""
+        return np.dtype([_column(field) for field in self.fields], align=True)
+
+
+def _column(field: Field) -> tuple[str, str] | tuple[str, str, tuple[int]]:
+    kind, _, count = field.type.partition(",")
+    return (field.name, kind, (int(count),)) if count else (field.name, kind)
+
+
+_AT = "fabric time at which it takes effect"
+
+LAYOUTS = (
+    Layout(
+        "packet",
+        pb.RECORD_KIND_PACKET,
+        1,
+        "a packet on a link between two shards",
+        (
+            Field(
+                "start_ps",
+                "<i8",
+                "ps",
+                "start of its first byte on the link, the first time if it is repeated",
+            ),
+            Field("head_in_ps", "<i8", "ps", "arrival of its first byte at the receiving port"),
+            Field("posted_ps", "<i8", "ps", "when its message was posted"),
+            Field("psn", "<i8", "", "packet sequence number, not wrapped to 24 bits"),
+            Field("ser_ps", "<i4", "ps", "its wire time on the link"),
+            Field("qp", "<i4", "", "index of the queue pair that it belongs to"),
+            Field("port", "<i4", "", "index of the receiving port"),
+            Field("next", "<i4", "", "of no meaning on the bus"),
+            Field("dlid", "<u2", "", "destination LID"),
+            Field("payload", "<u2", "bytes", "message bytes that it carries"),
+            Field("wire", "<u2", "bytes", "its length on the wire"),
+            Field("blocks", "<i2", "credit blocks", "room that it takes in the receiver's buffer"),
+            Field("kind", "|i1", "", "0 DATA, 1 ACK, 2 NAK, 3 RNR NAK, 4 CNP, 5 MANAGEMENT"),
+            Field("bits", "|i1", "", "1 first, 2 last, 4 acknowledge request, 8 FECN, 16 BECN, 32 corrupted"),
+            Field("sl", "|i1", "", "service level"),
+            Field("vl", "|i1", "", "virtual lane; the last one stands for VL15"),
+            Field("hits", "|i1", "", "symbol errors on the link"),
+        ),
+    ),
+    Layout(
+        "fcp",
+        pb.RECORD_KIND_FCP,
+        1,
+        "a flow-control packet for one VL of a port",
+        (
+            Field("arrival_ps", "<i8", "ps", "arrival of its last byte"),
+            Field("pv", "<i4", "", "port index * VLs + VL of the data sender that hears it"),
+            Field(
+                "value", "<i4", "credit blocks", "FCCL, modulo 4096; for a re-synchronisation the blocks lost"
+            ),
+            Field(
+                "kind", "<i4", "", "0 update, 1 re-synchronisation, 2 lost on the link, 3 link initialisation"
+            ),
+        ),
+    ),
+    Layout(
+        "notice",
+        pb.RECORD_KIND_NOTICE,
+        1,
+        "a change at a switch, as its agent reports it",
+        (
+            Field("at_ps", "<i8", "ps", "when it happened"),
+            Field("value", "<i8", "", "the new value; 0 down and 1 up for a link"),
+            Field("node", "<i4", "", "node index of the switch"),
+            Field("port", "<i4", "", "port number, from 1"),
+            Field("kind", "<i4", "", "what changed: an `ActionKind`"),
+        ),
+    ),
+    Layout(
+        "lft_write",
+        pb.RECORD_KIND_LFT_WRITE,
+        1,
+        "a block of a linear forwarding table, as the subnet manager writes it",
+        (
+            Field("at_ps", "<i8", "ps", _AT),
+            Field("node", "<i4", "", "node index of the switch"),
+            Field("block", "<i4", "", "number of the block: LIDs 64 * block and on"),
+            Field("ports", "|u1,64", "", "output port of each LID; 255: discard"),
+        ),
+    ),
+    Layout(
+        "sm_message",
+        pb.RECORD_KIND_SM_MESSAGE,
+        1,
+        "what one subnet manager says to another",
+        (
+            Field("at_ps", "<i8", "ps", "when it arrives"),
+            Field("guid", "<u8", "", "port GUID of the sender"),
+            Field("act_count", "<i8", "", "ActCount of SMInfo: grows while the sender is active"),
+            Field("kind", "<i4", "", "kind of the message, as the subnet manager numbers them"),
+            Field("priority", "<i4", "", "priority of the sender, 0 to 15"),
+            Field("state", "<i4", "", "state of the sender, as the subnet manager numbers them"),
+        ),
+    ),
+    Layout(
+        "cc_notification",
+        pb.RECORD_KIND_CC_NOTIFICATION,
+        1,
+        "a BECN that an HCA passes to congestion control",
+        (
+            Field("at_ps", "<i8", "ps", _AT),
+            Field("entity", "<i4", "", "index of the rate-controlled entity: a queue pair, or a port and SL"),
+        ),
+    ),
+    Layout(
+        "cc_update",
+        pb.RECORD_KIND_CC_UPDATE,
+        1,
+        "congestion control's answer to an HCA",
+        (
+            Field("at_ps", "<i8", "ps", _AT),
+            Field("entity", "<i4", "", "index of the rate-controlled entity"),
+            Field("ccti", "<i4", "", "index into the congestion control table to use from then on"),
+        ),
+    ),
+    Layout(
+        "command",
+        pb.RECORD_KIND_COMMAND,
+        1,
+        "one command of the director: a line of JSON as in the command log, ended by a line feed",
+    ),
+    Layout(
+        "report",
+        pb.RECORD_KIND_REPORT,
+        1,
+        "how far a logical process is",
+        (
+            Field("reached_ps", "<i8", "ps", "fabric time that it has reached"),
+            Field("next_event_ps", "<i8", "ps", "time of its next event; 2^62 - 1: none"),
+            Field("last_live_ps", "<i8", "ps", "time of its last event that was not a timer"),
+            Field(
+                "blocked_since_ps", "<i8", "ps", "since when its traffic makes no progress; 2^62 - 1: it does"
+            ),
+            Field("outstanding", "<i8", "", "messages posted and neither acknowledged nor failed"),
+            Field("events", "<i8", "", "events handled"),
+            Field("packet_hops", "<i8", "", "packets put on links"),
+            Field("idle", "|i1", "", "1: nothing is under way here"),
+        ),
+    ),
+)
+"""Every layout, in the order of its kind."""
+
+BY_NAME = {layout.name: layout for layout in LAYOUTS}
+BY_KIND = {int(layout.kind): layout for layout in LAYOUTS}
+COMMAND = BY_NAME["command"]

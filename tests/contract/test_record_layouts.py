@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What travels on the bus: layouts are little-endian, never change, and are those of the engine's arrays."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from fabrictwin.bus.v1.window_pb2 import RecordKind
+from fabrictwin.engine.state import FCP_OUT, PACKET
+from fabrictwin.runtime.records import BY_NAME, COMMAND, LAYOUTS, Layout
+
+RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
+
+FINGERPRINTS: dict[tuple[str, int], str] = {
+    ("packet", 1): "be320d881e62",
+    ("fcp", 1): "e6b006fa9800",
+    ("notice", 1): "3f4bf56facb4",
+    ("lft_write", 1): "5d64129104ce",
+    ("sm_message", 1): "22470a088364",
+    ("cc_notification", 1): "f70bd78e23b2",
+    ("cc_update", 1): "96b09b508b48",
+    ("report", 1): "c877f5f3eb12",
+}
+"""Of every version of every layout that was ever released: a changed layout needs a new version."""
+
+
+def _fingerprint(layout: Layout) -> str:
+    places = [(name, str(kind), at) for name, (kind, at, *_) in (layout.dtype.fields or {}).items()]
+    text = repr((layout.dtype.itemsize, sorted(places)))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def test_packets_and_fcps_travel_as_the_engine_holds_them() -> None:
+    assert BY_NAME["packet"].dtype == PACKET
+    assert BY_NAME["fcp"].dtype == FCP_OUT
+
+
+@pytest.mark.parametrize("layout", RECORDS, ids=lambda layout: layout.name)
+def test_layout_has_not_changed_without_a_new_version(layout: Layout) -> None:
+    assert FINGERPRINTS.get((layout.name, layout.version)) == _fingerprint(layout)
+
+
+@pytest.mark.parametrize("layout", RECORDS, ids=lambda layout: layout.name)
+def test_layout_is_little_endian_and_explained(layout: Layout) -> None:
+    assert all(field.type[0] in "<|" for field in layout.fields)
+    assert all(field.meaning for field in layout.fields)
+    assert all(field.unit == "ps" for field in layout.fields if field.name.endswith("_ps"))
+
+
+def test_every_kind_of_the_proto_has_a_layout() -> None:
+    kinds = {name.removeprefix("RECORD_KIND_").lower(): number for name, number in RecordKind.items()}
+    del kinds["unspecified"]
+    assert {layout.name: layout.kind for layout in LAYOUTS} == kinds
