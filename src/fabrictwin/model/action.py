@@ -22,6 +22,14 @@ class ActionKind(IntEnum):
     """The HCA behind ``target`` moves packets to memory at ``value`` bit/s; 0: stops; -1: at line rate."""
     RECEIVE_QUEUE = 4
     """The HCA behind ``target`` has receive work requests posted (1) or none (0: RNR NAK)."""
+    SM_STATE = 5
+    """The subnet manager on the node of ``target`` stops (0) or starts (1)."""
+    SMA_STATE = 6
+    """The node of ``target`` does not answer SMPs any more (0), or does again (1)."""
+    SM_PRIORITY = 7
+    """The subnet manager on the node of ``target`` has the priority ``value`` from now on."""
+    SM_SWEEP = 8
+    """The subnet manager on the node of ``target`` is told to begin a heavy sweep."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
