@@ -29,7 +29,7 @@ from fabrictwin.model.routing_names import ROUTING_OPTIONS, RoutingKeys
 from fabrictwin.model.scenario.fabric import FabricKeys, ImportKeys, LinkKeys
 from fabrictwin.model.scenario.hardware import HcaOverrides, SwitchOverrides
 from fabrictwin.model.scenario.load import DeploymentKeys, ScenarioKeys
-from fabrictwin.model.subnet_manager import SubnetManagerKeys
+from fabrictwin.model.subnet_manager import ManagerKeys, SubnetManagerKeys
 from fabrictwin.model.topology import TOPOLOGIES
 from fabrictwin.model.workload import WORKLOADS, JobSpec
 from fabrictwin.model.workload.collective import BUS_FACTORS
@@ -205,6 +205,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "fault kinds": lambda: _kinds(FAULTS.values(), FaultSpec),
     "expect": lambda: _keys(ExpectationSpec) + "\n" + _result(),
     "subnet_manager": lambda: _keys(SubnetManagerKeys),
+    "managers": lambda: _keys(ManagerKeys),
     "deployment": lambda: _keys(DeploymentKeys),
 }
 

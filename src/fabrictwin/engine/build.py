@@ -20,6 +20,7 @@ from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.vl_arbitration import LIMIT_UNIT_BYTES
 from fabrictwin.jit import kernel
 from fabrictwin.model.action import Action, ActionKind
+from fabrictwin.model.controller import DIRECT_KINDS
 from fabrictwin.model.fabric import Fabric, Link, NodeKind, PortRef
 from fabrictwin.model.program import LOOP_DEPTH, Flow
 from fabrictwin.model.scenario import Scenario
@@ -550,6 +551,8 @@ def _build_actions(plan: Plan) -> st.Records:
     fabric = plan.scenario.fabric
     rows: list[tuple[int, int, int, int, int, int]] = []
     for action in plan.scenario.actions:
+        if action.kind in DIRECT_KINDS:
+            continue
         ends = [action.target]
         if action.kind in _BOTH_ENDS:
             ends = [fabric.link_at[action.target].a, fabric.link_at[action.target].b]

@@ -40,6 +40,28 @@ def _refused(*faults: str) -> str:
     return str(caught.value)
 
 
+def test_sm_down_stops_and_starts_the_subnet_manager() -> None:
+    assert _changes("kind: sm_down, node: h0, at: 3us, duration: 2us") == [
+        (3, ActionKind.SM_STATE, "h0/1", 0, 0),
+        (5, ActionKind.SM_STATE, "h0/1", 1, 0),
+    ]
+
+
+def test_sma_unresponsive_silences_a_node_of_either_kind() -> None:
+    assert _changes(
+        "kind: sma_unresponsive, node: spine1, at: 3us", "kind: sma_unresponsive, node: h1, at: 4us"
+    ) == [
+        (3, ActionKind.SMA_STATE, "spine1/1", 0, 0),
+        (4, ActionKind.SMA_STATE, "h1/1", 0, 1),
+    ]
+
+
+def test_subnet_manager_does_not_die_twice_at_a_time() -> None:
+    assert "overlaps with 'sm_down0'" in _refused(
+        "kind: sm_down, node: h0, at: 3us", "kind: sm_down, node: h0, at: 5us"
+    )
+
+
 DOWN, UP = 0, 1
 STATE, RATE = ActionKind.LINK_STATE, ActionKind.LINK_RATE
 

@@ -12,8 +12,9 @@ from fabrictwin.model.fabric import NodeKind
 from fabrictwin.model.scenario import Scenario, load_scenario, parse_scenario
 from fabrictwin.model.scenario.load import LONGEST_FINITE_RUN_PS
 from fabrictwin.model.section import MOST_PROBLEMS
+from fabrictwin.model.subnet_manager import Manager, SubnetManagerTiming
 from fabrictwin.model.workload import WORKLOADS
-from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_US, parse_rate_bps
+from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US, parse_rate_bps
 from unit.model.wrong_scenarios import WRONG, WRONG_IN_SEVERAL_WAYS, scenario_text
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -59,7 +60,16 @@ workload:
 faults:
   - {kind: switch_down, switch: spine1, at: 10us}
 deployment: {switch_shards: 2, hca_shards: 3}
-subnet_manager: {trap_latency: 1ms, smp_rtt: 5us, max_wire_smps: 8}
+subnet_manager:
+  managers: [{node: h3, priority: 5}, {node: h0}]
+  trap_latency: 1ms
+  smp_rtt: 5us
+  max_wire_smps: 8
+  sweep_interval: 5s
+  sminfo_polling_timeout: 5s
+  polling_retry_number: 2
+  transaction_timeout: 100ms
+  transaction_retries: 1
 expect:
   - {path: totals.dropped_packets, equals: 0}
 """
@@ -82,7 +92,12 @@ expect:
     assert (job.programs[0].start_ps, job.programs[0].stop_ps) == (PS_PER_US, 2 * PS_PER_US)
     assert len(scenario.actions) == 2
     assert scenario.deployment.hca_shards == 3
-    assert scenario.subnet_manager.max_wire_smps == 8
+    assert scenario.subnet_manager == SubnetManagerTiming(
+        PS_PER_MS, 5 * PS_PER_US, 8, 5 * PS_PER_S, 5 * PS_PER_S, 2, 100 * PS_PER_MS, 1
+    )
+    h0, h3 = (scenario.fabric.index_of[name] for name in ("h0", "h3"))
+    guids = [scenario.fabric.nodes[node].port_guid(1) for node in (h0, h3)]
+    assert scenario.managers == (Manager(h3, 1, 5, guids[1]), Manager(h0, 1, 0, guids[0]))
     assert scenario.expectations[0].path == "totals.dropped_packets"
 
 

@@ -364,6 +364,46 @@ WRONG = {
         scenario_text("subnet_manager: {smp_rt: 1us}"),
         "s.yaml:6: subnet_manager.smp_rt: unknown key 'smp_rt'; did you mean 'smp_rtt'?",
     ),
+    "subnet managers as a mapping": (
+        scenario_text("subnet_manager: {managers: {node: h0}}"),
+        "s.yaml:6: subnet_manager.managers: expected a list, got a mapping",
+    ),
+    "subnet manager on a switch": (
+        scenario_text("subnet_manager: {managers: [{node: leaf0}]}"),
+        "s.yaml:6: subnet_manager.managers[0].node: 'leaf0' is a switch; expected an HCA",
+    ),
+    "subnet manager on an unknown node": (
+        scenario_text("subnet_manager: {managers: [{node: h0}, {node: h9}]}"),
+        "s.yaml:6: subnet_manager.managers[1].node: unknown HCA 'h9'; did you mean",
+    ),
+    "two subnet managers on a node": (
+        scenario_text("subnet_manager: {managers: [{node: h0}, {node: h0/1, priority: 3}]}"),
+        "s.yaml:6: subnet_manager.managers[1].node: a second subnet manager on 'h0'",
+    ),
+    "subnet manager of priority 16": (
+        scenario_text("subnet_manager: {managers: [{node: h0, priority: 16}]}"),
+        "s.yaml:6: subnet_manager.managers[0].priority: expected at most 15, got 16",
+    ),
+    "many subnet managers": (
+        scenario_text(f"subnet_manager: {{managers: [{', '.join(['{node: h0}'] * 9)}]}}"),
+        "subnet_manager.managers: expected at most 8 subnet managers, got 9",
+    ),
+    "subnet manager that never waits": (
+        scenario_text("subnet_manager: {transaction_timeout: 10us}"),
+        "subnet_manager: 'transaction_timeout' (10 us) must be longer than 'smp_rtt' (20 us)",
+    ),
+    "subnet manager that polls all the time": (
+        scenario_text("subnet_manager: {sminfo_polling_timeout: 1us}"),
+        "s.yaml:6: subnet_manager.sminfo_polling_timeout: expected at least",
+    ),
+    "fault of a subnet manager that is not there": (
+        scenario_text("faults: [{kind: sm_down, node: h1, at: 1us}]"),
+        "s.yaml:6: faults[0].node: unknown host of a subnet manager 'h1'; did you mean 'h0'? (valid: h0)",
+    ),
+    "fault of a subnet management agent of nobody": (
+        scenario_text("faults: [{kind: sma_unresponsive, node: leaf7, at: 1us}]"),
+        "s.yaml:6: faults[0].node: unknown node 'leaf7'; did you mean 'leaf",
+    ),
 }
 
 WRONG_IN_SEVERAL_WAYS = {"nothing", "a list", "no fabric", "no topology", "too many nodes"}

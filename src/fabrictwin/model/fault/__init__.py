@@ -15,10 +15,13 @@ from fabrictwin.model.fault.link_flap import LINK_FLAP
 from fabrictwin.model.fault.overlap import find_overlaps, schedule
 from fabrictwin.model.fault.receiver_not_ready import RECEIVER_NOT_READY
 from fabrictwin.model.fault.slow_receiver import SLOW_RECEIVER
+from fabrictwin.model.fault.sm_down import SM_DOWN
+from fabrictwin.model.fault.sma_unresponsive import SMA_UNRESPONSIVE
 from fabrictwin.model.fault.switch_down import SWITCH_DOWN
 from fabrictwin.model.fault.symbol_errors import SYMBOL_ERRORS
 from fabrictwin.model.hardware import HcaModel
 from fabrictwin.model.section import Section
+from fabrictwin.model.subnet_manager import Manager
 
 FAULTS: dict[str, FaultKind] = {
     kind.name: kind
@@ -30,6 +33,8 @@ FAULTS: dict[str, FaultKind] = {
         SWITCH_DOWN,
         SLOW_RECEIVER,
         RECEIVER_NOT_READY,
+        SM_DOWN,
+        SMA_UNRESPONSIVE,
     )
 }
 MOST_ACTIONS = 50_000
@@ -95,6 +100,7 @@ def compile_faults(
     fabric: Fabric,
     mtu_bytes: int,
     hca_models: Mapping[str, HcaModel],
+    managers: tuple[Manager, ...] = (),
 ) -> Faults:
     """Writes the actions of every entry; problems are noted in its section.
 
@@ -103,12 +109,13 @@ def compile_faults(
         fabric: The fabric that they happen to.
         mtu_bytes: Largest payload of a packet.
         hca_models: HCA models by name.
+        managers: The subnet managers.
     """
     changes: list[tuple[int, Change]] = []
     for index, (section, spec) in enumerate(entries):
         if section.is_full:
             break
-        made = FAULTS[spec.kind].compile(spec, FaultContext(fabric, section, mtu_bytes, hca_models))
+        made = FAULTS[spec.kind].compile(spec, FaultContext(fabric, section, mtu_bytes, hca_models, managers))
         changes += [(index, change) for change in made or ()]
         if 2 * len(changes) > MOST_ACTIONS:
             section.refuse(f"the faults would change the fabric more than {MOST_ACTIONS:,} times")

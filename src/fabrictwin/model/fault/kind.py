@@ -15,6 +15,7 @@ from fabrictwin.model.hardware import HcaModel
 from fabrictwin.model.lookup import find_cable
 from fabrictwin.model.quantities import Cable, Endpoint, Name, Spec, TimePs
 from fabrictwin.model.section import Section
+from fabrictwin.model.subnet_manager import Manager
 
 
 class FaultSpec(Spec):
@@ -87,12 +88,14 @@ class FaultContext:
         section: The entry of the scenario; problems are noted there.
         mtu_bytes: Largest payload of a packet.
         hca_models: HCA models by name.
+        managers: The subnet managers.
     """
 
     fabric: Fabric
     section: Section
     mtu_bytes: int
     hca_models: Mapping[str, HcaModel]
+    managers: tuple[Manager, ...] = ()
 
     def cable(self, spec: LinkFaultSpec) -> Link | None:
         """The cable that a fault names; a problem is noted where there is none."""

@@ -19,7 +19,12 @@ from fabrictwin.model.routing_names import compile_routing, read_routing
 from fabrictwin.model.scenario.fabric import read_fabric
 from fabrictwin.model.scenario.scenario import Deployment, Scenario
 from fabrictwin.model.section import Section, SpecT
-from fabrictwin.model.subnet_manager import SubnetManagerKeys, SubnetManagerTiming
+from fabrictwin.model.subnet_manager import (
+    SubnetManagerKeys,
+    SubnetManagerTiming,
+    compile_managers,
+    read_managers,
+)
 from fabrictwin.model.workload import JobSpec, compile_workload, is_endless, read_workload
 from fabrictwin.model.yaml_loader import LARGEST_FILE_BYTES, read_document, read_text
 from fabrictwin.units import PS_PER_S
@@ -59,9 +64,9 @@ class ScenarioKeys(Spec):
     deployment: Annotated[
         Any, Wanted("a mapping"), Field(description="processes of a live twin; no effect on the result")
     ] = None
-    subnet_manager: Annotated[Any, Wanted("a mapping"), Field(description="timing of the subnet manager")] = (
-        None
-    )
+    subnet_manager: Annotated[
+        Any, Wanted("a mapping"), Field(description="subnet managers and their timing")
+    ] = None
     expect: Annotated[Any, Wanted("a list"), Field(description="assertions on the result")] = None
 
 
@@ -109,6 +114,7 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
     qos_spec = read_qos(root.at("qos"))
     deployment = _read_optional(root.at("deployment"), DeploymentKeys)
     timing = _read_optional(root.at("subnet_manager"), SubnetManagerKeys)
+    manager_keys = read_managers(root.at("subnet_manager", "managers"))
     workload = read_workload(root.at("workload"))
     faults = read_faults(root.at("faults"))
     expectations = read_expectations(root.at("expect"))
@@ -121,7 +127,8 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
     qos = compile_qos(qos_spec, root.at("qos"), built.switch_model.data_vls) if qos_spec else None
     jobs = compile_workload(workload, fabric, seed)
     hca_models = {built.hca_model.name: built.hca_model}
-    compiled = compile_faults(faults, fabric, built.mtu_bytes, hca_models)
+    managers = compile_managers(manager_keys, fabric)
+    compiled = compile_faults(faults, fabric, built.mtu_bytes, hca_models, managers)
     if not root.problems:
         # A job with a problem is not there, and what is expected of it would look like one more.
         check_expectations(expectations, fabric, jobs)
@@ -146,7 +153,8 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
         faults=compiled.specs,
         expectations=tuple(expectation for _, expectation in expectations),
         deployment=Deployment(deployment.switch_shards, deployment.hca_shards),
-        subnet_manager=SubnetManagerTiming(timing.trap_latency, timing.smp_rtt, timing.max_wire_smps),
+        subnet_manager=_timing(timing),
+        managers=managers,
         sha256=_combine(text_sha256, built.imported_sha256),
         warnings=built.warnings,
     )
@@ -155,6 +163,19 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
 def _read_optional(section: Section, spec: type[SpecT]) -> SpecT | None:
     """A section that may be left out: then every key has its default."""
     return section.read(spec, {} if section.value is None else ...)
+
+
+def _timing(keys: SubnetManagerKeys) -> SubnetManagerTiming:
+    return SubnetManagerTiming(
+        keys.trap_latency,
+        keys.smp_rtt,
+        keys.max_wire_smps,
+        keys.sweep_interval,
+        keys.sminfo_polling_timeout,
+        keys.polling_retry_number,
+        keys.transaction_timeout,
+        keys.transaction_retries,
+    )
 
 
 def _duration(root: Section, keys: ScenarioKeys | None, jobs: tuple[Job, ...]) -> int:

@@ -16,7 +16,7 @@ from fabrictwin.model.hardware import HcaModel, SwitchModel
 from fabrictwin.model.program import Job
 from fabrictwin.model.qos import Qos
 from fabrictwin.model.routing_names import RoutingSpec
-from fabrictwin.model.subnet_manager import SubnetManagerTiming
+from fabrictwin.model.subnet_manager import Manager, SubnetManagerTiming
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Scenario:
         faults: The scheduled faults, for reports.
         expectations: Assertions on the result.
         deployment: How the services split it.
-        subnet_manager: Timing of the subnet manager.
+        subnet_manager: Timing of the subnet managers.
+        managers: Where they run; a manager's number everywhere else is its index here.
         sha256: Hash of the file, and of the file that it imports.
         warnings: What was odd in an imported file, and how it was taken.
     """
@@ -73,6 +74,7 @@ class Scenario:
     expectations: tuple[Expectation, ...]
     deployment: Deployment
     subnet_manager: SubnetManagerTiming
+    managers: tuple[Manager, ...]
     sha256: str
     warnings: tuple[Problem, ...] = ()
 
