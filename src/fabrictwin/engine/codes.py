@@ -30,13 +30,22 @@ class EventKind(IntEnum):
     HOQ_TIMER = 18
 
 
-TIMERS = (
+PASSIVE = (
     (1 << EventKind.ACTION)
+    | (1 << EventKind.LINK_INIT)
+    | (1 << EventKind.RESYNC)
+    | (1 << EventKind.CREDIT)
+    | (1 << EventKind.PORT_FREE)
+    | (1 << EventKind.FCP_DUE)
     | (1 << EventKind.ACK_TIMER)
     | (1 << EventKind.CC_TIMER)
     | (1 << EventKind.HOQ_TIMER)
 )
-"""Kinds that alone do not keep a fabric from being idle, as a bit set."""
+"""Kinds that do not keep a fabric from being idle, as a bit set.
+
+Timers, and what only lets packets go: without a packet they change nothing that anyone waits for. Which
+CREDIT and PORT_FREE events there are depends on how the fabric is split, so they must not decide.
+"""
 
 
 FREQUENT = (

@@ -45,6 +45,7 @@ def _flush_fifo(s: State, p: int, vl: int, now_ps: int) -> None:
         else:
             s.responder[packet.qp].response = -1
             give_packet(s, packet_index)
+            s.g[0].last_live_ps = now_ps
 
 
 @kernel

@@ -42,6 +42,7 @@ def discard_packet(s: State, index: int, time_ps: int) -> None:
     """Drops a packet that stands in a switch."""
     release_input(s, index, time_ps)
     give_packet(s, index)
+    s.g[0].last_live_ps = s.g[0].now_ps
 
 
 @kernel

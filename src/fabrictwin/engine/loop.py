@@ -21,7 +21,7 @@ from fabrictwin.engine.cbfc import (
     send_fcps,
 )
 from fabrictwin.engine.cc.ib_cca import on_cc_notify, on_cc_timer
-from fabrictwin.engine.codes import FREQUENT, TIMERS, EventKind, Status
+from fabrictwin.engine.codes import FREQUENT, PASSIVE, EventKind, Status
 from fabrictwin.engine.faults import on_action, on_resync
 from fabrictwin.engine.hca import on_arrive_hca, on_drained
 from fabrictwin.engine.link import schedule_arrival
@@ -190,7 +190,7 @@ def run(s: State, horizon_ps: int) -> int:
         g.sorted_at += 1
         g.now_ps = now_ps
         g.events += 1
-        if (TIMERS >> kind) & 1 == 0:
+        if (PASSIVE >> kind) & 1 == 0:
             g.live -= 1
             g.last_live_ps = now_ps
         if kind == EventKind.ARRIVE:

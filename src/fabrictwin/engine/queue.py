@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.codes import TIMERS
+from fabrictwin.engine.codes import PASSIVE
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
 from fabrictwin.jit import inline_kernel, kernel
@@ -129,7 +129,7 @@ def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data
     g = s.g[0]
     par = s.par[0]
     key = make_key(node, kind, argument)
-    if (TIMERS >> kind) & 1 == 0:
+    if (PASSIVE >> kind) & 1 == 0:
         g.live += 1
     bucket = time_ps >> par.shift
     if bucket > g.bucket and bucket < g.bucket + par.buckets:

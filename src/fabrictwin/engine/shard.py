@@ -101,9 +101,9 @@ class Shard:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is under way here and every posted message is acknowledged or failed."""
+        """Whether no packet is here, nothing is under way, and all messages are acknowledged or failed."""
         g = self.state.g[0]
-        return bool(g.live == 0 and g.outstanding == 0)
+        return bool(g.live == 0 and g.outstanding == 0 and g.packets_left == len(self.state.packet))
 
 
 class ShardGroup:

@@ -278,7 +278,7 @@ CC_ENTITY = np.dtype(
 GLOBAL = np.dtype(
     [
         ("now_ps", "i8"),
-        ("last_live_ps", "i8"),
+        ("last_live_ps", "i8"),  # the last time that something kept the fabric busy
         ("live", "i8"),  # queued events that keep the fabric busy
         ("outstanding", "i8"),  # messages posted and neither acknowledged nor failed
         ("events", "i8"),

@@ -343,6 +343,7 @@ def _fail(s: State, qp: int, now_ps: int) -> None:
         requester.failed += 1
         s.g[0].outstanding -= 1
         give_message(s, index)
+    s.g[0].last_live_ps = now_ps
     requester.newest = -1
     requester.current = -1
     requester.sendable = 0
