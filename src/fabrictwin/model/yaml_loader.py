@@ -32,6 +32,7 @@ from ruamel.yaml.events import (
 from ruamel.yaml.reader import ReaderError
 
 from fabrictwin.errors import InputError, Problem
+from fabrictwin.model.input_file import read_bytes
 
 LARGEST_FILE_BYTES = 512 * 1024
 LARGEST_LINE_CHARACTERS = 16 * 1024
@@ -95,26 +96,18 @@ def dotted(path: FieldPath) -> str:
     return text
 
 
-def read_text(path: Path, *, largest_bytes: int, file: str) -> str:
+def read_text(path: Path, *, largest_bytes: int) -> str:
     """The text of a UTF-8 file.
 
     Raises:
-        InputError: There is no such file, it is larger than ``largest_bytes``, or it is not UTF-8.
+        InputError: It cannot be read, is larger than ``largest_bytes``, or is not UTF-8.
     """
-    if not path.is_file():
-        raise InputError.of("no such file" if not path.exists() else "is not a regular file", file=file)
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(largest_bytes + 1)
-    except OSError as error:
-        raise InputError.of(f"cannot be read: {error.strerror}", file=file) from None
-    if len(data) > largest_bytes:
-        raise InputError.of(f"is larger than {largest_bytes:,} bytes", file=file)
+    data = read_bytes(path, largest_bytes=largest_bytes)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError.of("is not UTF-8 text", file=file, line=line) from None
+        raise InputError.of("is not UTF-8 text", file=str(path), line=line) from None
 
 
 def read_document(text: str, file: str) -> Document:

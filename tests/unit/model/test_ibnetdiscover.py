@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import resource
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +13,12 @@ from hypothesis import strategies as st
 
 from fabrictwin.errors import InputError
 from fabrictwin.model.check import NODE_NAME
-from fabrictwin.model.fabric import NodeKind
+from fabrictwin.model.fabric import Fabric, Link, NodeKind
 from fabrictwin.model.ibnetdiscover import MAX_BYTES, ImportResult, parse, read_file, scenario_yaml
+from fabrictwin.model.ibnetdiscover.lines import MAX_LINES
+from fabrictwin.model.ibnetdiscover.survey import MAX_NODES, MAX_PORTS
 from fabrictwin.model.topology import Equipment
+from unit.model.ibnetdiscover_text import plain_form, ports_form, tree
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "deploy" / "scenarios"
 NATIVE = Equipment.of("native_ib", "native_hca")
@@ -347,30 +353,101 @@ def test_too_much_text_is_refused() -> None:
     assert "the most is" in _errors("#" * (MAX_BYTES + 1))[0]
 
 
-def test_too_many_lines_are_refused() -> None:
-    (error,) = _errors("\n" * 600_001)
-    assert error == "f:600001: more than 600,000 lines"
+def test_largest_cluster_that_matters_is_within_the_bounds() -> None:
+    """11,664 HCAs; a ports form twice as full as theirs would still be."""
+    hosts, switches, cabled = 36**3 // 4, 5 * 36**2 // 4, 6 * 36**3 // 4
+    assert hosts + switches < MAX_NODES / 2
+    assert cabled < MAX_PORTS * 0.75
+    assert 7 * hosts + switches * (36 + 6) < MAX_LINES * 0.75
 
 
-def test_read_file_too_large_is_refused_unread(tmp_path: Path) -> None:
-    file = tmp_path / "large"
+@pytest.mark.parametrize("write", [plain_form, ports_form])
+def test_generated_tree_is_read_back_as_it_was(write: Callable[[Fabric], str]) -> None:
+    fabric = tree(8)
+    result = parse(write(fabric), "f")
+    back = result.fabric(Equipment.of("native_ib", "native_hca"))
+    assert (result.count(NodeKind.SWITCH), result.count(NodeKind.HCA)) == (80, 128)
+    assert {_named(fabric, link) for link in fabric.links} == {_named(back, link) for link in back.links}
+    assert list(result.warnings) == []
+
+
+def _named(fabric: Fabric, link: Link) -> tuple[str, ...]:
+    ends = (fabric.port_name(end).replace("-mlx5_0", "") for end in (link.a, link.b))
+    return tuple(sorted(ends))
+
+
+_EMOJI = "\U0001f600"
+HOSTILE: dict[str, tuple[Callable[[], str], str]] = {
+    "lines": (lambda: "\n" * (MAX_LINES + 1), f"more than {MAX_LINES:,} lines"),
+    "nodes": (
+        lambda: "".join(f'Ca\t1 "H-{node:016x}"\t\t# "h"\n' for node in range(1, MAX_LINES)),
+        f"more than {MAX_NODES:,} nodes",
+    ),
+    "nodes of the ports form": (
+        lambda: "".join(f"CA 1 1 0x{node:016x} 4x SDR 'h'\n" for node in range(1, MAX_PORTS)),
+        f"more than {MAX_NODES:,} nodes",
+    ),
+    "ports": (lambda: _switches(MAX_PORTS // 254 + 1), f"more than {MAX_PORTS:,} ports"),
+    "rows": (
+        lambda: "".join(
+            f"SW 1 {row % 254 + 1} 0x{row // 254 + 1:016x} 4x SDR 's'\n" for row in range(190_000)
+        ),
+        f"more than {MAX_PORTS:,} ports",
+    ),
+    "one port again and again": (
+        lambda: (
+            'Switch\t9 "S-0000000000000001"\t\t# "s"\n'
+            + '[1]\t"S-0000000000000001"[1]\t\t# "s" lid 1 4xNDR\n' * 190_000
+        ),
+        "is used twice",
+    ),
+    "a large fabric with one neighbour missing": (
+        lambda: ports_form(tree(36)) + f"CA 1 1 0x{7:016x} 4x NDR - SW 1 1 0x{8:016x} ( 'a' - 'b' )\n",
+        "is not described in the file",
+    ),
+    "messages of the tool": (lambda: "ibwarn: [1] slow\n" * (MAX_LINES - 1), "no node found"),
+    "one long line": (lambda: "x" * MAX_BYTES, "the line is longer than"),
+    "long lines of spaces": (lambda: ("[1]" + " " * 1_900 + "x\n") * 8_000, "not a line of ibnetdiscover"),
+    "long lines of quotes": (
+        lambda: (
+            ("SW 1 1 0x0000000000000001 4x NDR - SW 1 1 0x0000000000000001 ( '" + "' - '" * 380 + "\n")
+            * 8_000
+        ),
+        "not a line of ibnetdiscover",
+    ),
+    "wide characters": (lambda: f"# {_EMOJI * 1_990}\n" * 2_000, "no node found"),
+}
+
+
+def _switches(count: int) -> str:
+    """Switches that are all cabled to a neighbour without a block."""
+    return "".join(
+        f'Switch\t254 "S-{switch:016x}"\t\t# "s"\n'
+        + "".join(f'[{port}]\t"S-{switch:016x}"[{port}]\t\t# "s" lid 1 4xNDR\n' for port in range(1, 255))
+        for switch in range(1, count + 1)
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_file_is_refused_fast_and_small(name: str) -> None:
+    write, expected = HOSTILE[name]
+    text = write()
+    before_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    began = time.process_time()
+    assert expected in _errors(text)[0]
+    assert time.process_time() - began < 1.0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before_bytes < 200 * (1 << 20)
+
+
+def test_read_file_larger_than_allowed_or_binary_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "f"
     with file.open("wb") as stream:
-        stream.truncate(1 << 40)
-    with pytest.raises(InputError, match=r"the file has 1,099,511,627,776 bytes; the most is"):
+        stream.truncate(MAX_BYTES + 1)
+    with pytest.raises(InputError, match="is larger than 16,777,216 bytes"):
         read_file(file)
-
-
-def test_read_file_binary_missing_or_a_folder_is_refused(tmp_path: Path) -> None:
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\x7fELF\0\0")
-    for path, message in (
-        (binary, "is binary"),
-        (tmp_path / "none", "No such file"),
-        (tmp_path, "Is a directory"),
-    ):
-        with pytest.raises(InputError, match=message) as caught:
-            read_file(path)
-        assert caught.value.problems[0].file == str(path)
+    file.write_bytes(b"\x7fELF\0\0")
+    with pytest.raises(InputError, match="is binary"):
+        read_file(file)
 
 
 def test_read_file_description_of_other_encoding_is_no_error(tmp_path: Path) -> None:

@@ -231,9 +231,9 @@ def test_topology_wrong_parameters_are_refused(name: str, parameters: dict[str, 
 @pytest.mark.parametrize(
     ("parameters", "what"),
     [
-        ({"levels": 3, "k": 200_000}, "links"),
-        ({"levels": 2, "leaves": 200_000, "hosts_per_leaf": 200_000, "spines": 1}, "nodes"),
-        ({"levels": 2, "leaves": 180_000, "hosts_per_leaf": 1, "spines": 1}, "ports"),
+        ({"levels": 3, "k": 49_000}, "links"),
+        ({"levels": 2, "leaves": 49_000, "hosts_per_leaf": 49_000, "spines": 1}, "nodes"),
+        ({"levels": 2, "leaves": 24_000, "hosts_per_leaf": 1, "spines": 1}, "ports"),
     ],
 )
 def test_topology_of_hostile_size_is_refused_before_it_is_expanded(

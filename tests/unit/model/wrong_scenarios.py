@@ -81,7 +81,7 @@ WRONG = {
     ),
     "a billion hosts": (
         scenario_text(topology="  topology: {generator: single_switch, hosts: 1000000000}"),
-        "s.yaml:5: fabric.topology.hosts: expected at most 200000",
+        "s.yaml:5: fabric.topology.hosts: expected at most 49151",
     ),
     "too many nodes": (
         scenario_text(

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fabrictwin.model.ibnetdiscover.survey import Claim, End, Survey
 
 
-@dataclass(frozen=True, slots=True)
-class Cable:
+class Cable(NamedTuple):
     """A cable between two ports.
 
     Attributes:
@@ -36,14 +35,11 @@ def pair_claims(survey: Survey) -> list[Cable]:
     used: set[End] = set()
     one_sided: list[tuple[End, Claim]] = []
     for end, claim in known.items():
-        answer = known.get(claim.peer)
         if end in used:
             continue
+        answer = known.get(claim.peer)
         if claim.peer[0] == end[0]:
-            survey.warn(
-                f"a loop-back cable is left out: {_show(end, survey)} - {_show(claim.peer, survey)}",
-                claim.line,
-            )
+            survey.warn(f"a loop-back cable is left out: {_show_cable(end, claim, survey)}", claim.line)
             used |= {end, claim.peer}
         elif answer is None or answer.peer != end:
             one_sided.append((end, claim))
@@ -51,7 +47,7 @@ def pair_claims(survey: Survey) -> list[Cable]:
             used |= {end, claim.peer}
             _add_cable(end, claim, answer, cables, survey)
     for end, claim in one_sided:
-        names = f"{_show(end, survey)} - {_show(claim.peer, survey)}"
+        names = _show_cable(end, claim, survey)
         if end in used or claim.peer in used or claim.peer in known:
             survey.warn(f"the cable {names} is left out: the other side names another neighbour", claim.line)
             continue
@@ -74,14 +70,19 @@ def _has_peer(claim: Claim, survey: Survey) -> bool:
 
 
 def _add_cable(end: End, claim: Claim, answer: Claim, cables: list[Cable], survey: Survey) -> None:
-    names = f"{_show(end, survey)} - {_show(claim.peer, survey)}"
     rates = [rate for rate in (claim.rate_bps, answer.rate_bps) if rate is not None]
     if not rates:
+        names = _show_cable(end, claim, survey)
         survey.warn(f"the cable {names} is left out: it is down, or its speed is unknown", claim.line)
         return
     if min(rates) < max(rates):
+        names = _show_cable(end, claim, survey)
         survey.warn(f"the two sides of {names} give different speeds; the lower is taken", claim.line)
     cables.append(Cable(end, claim.peer, min(rates), claim.line))
+
+
+def _show_cable(end: End, claim: Claim, survey: Survey) -> str:
+    return f"{_show(end, survey)} - {_show(claim.peer, survey)}"
 
 
 def _show(end: End, survey: Survey) -> str:

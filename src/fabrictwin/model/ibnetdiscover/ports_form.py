@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fabrictwin.model.fabric import NodeKind
 from fabrictwin.model.ibnetdiscover.lines import not_understood
@@ -22,8 +22,7 @@ ROW = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     kind: str
     lid: int
     port: int
@@ -61,6 +60,7 @@ def read_ports_form(lines: Iterable[tuple[int, str]], survey: Survey) -> None:
                 f"port {row.port} of {row.guid:#018x} is used twice: line {first} has it already", number
             )
         else:
+            survey.check_ports(len(rows), number)
             rows[row.end] = row
     owners = {**_add_switches(rows.values(), survey), **_add_hcas(rows.values(), survey)}
     for row in rows.values():
@@ -85,8 +85,10 @@ def _add_switches(rows: Iterable[_Row], survey: Survey) -> dict[int, int]:
     found: dict[int, FoundNode] = {}
     for row in rows:
         if row.kind == "SW":
-            first = FoundNode(NodeKind.SWITCH, row.guid, 0, row.description, row.line)
-            node = found.setdefault(row.guid, first)
+            node = found.get(row.guid)
+            if node is None:
+                node = FoundNode(NodeKind.SWITCH, row.guid, 0, row.description, row.line)
+                found[row.guid] = node
             node.ports = max(node.ports, row.port)
             survey.add_lid(row.guid, row.lid)
     for node in found.values():

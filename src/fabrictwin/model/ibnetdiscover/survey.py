@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.fabric import NodeKind
 from fabrictwin.model.hardware.link_speed import LINK_SPEEDS, LINK_WIDTHS, link_rate_bps
 from fabrictwin.model.hardware.switch_model import MAX_SWITCH_PORTS
-from fabrictwin.model.topology.size import MAX_NODES
 
 MAX_PROBLEMS = 20
 MAX_WARNINGS = 10_000
+MAX_NODES = 32_768
+MAX_PORTS = 100_000
+"""Ports that have a line, which take up to 10 µs each: a hostile file has to be refused within a second. A
+cluster of 11,664 HCAs in a tree of three levels has 13,284 nodes and 69,984 cabled ports."""
 
 End = tuple[int, int]
 """A node's GUID and a port number."""
@@ -40,8 +44,7 @@ class FoundNode:
     port_guids: dict[int, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """What a port says of its neighbour.
 
     Attributes:
@@ -111,7 +114,18 @@ class Survey:
             port = f"port {end[1]} of {end[0]:#018x}"
             self.complain(f"{port} is used twice: line {known.line} has it already", claim.line)
             return
+        self.check_ports(len(self.claims), claim.line)
         self.claims[end] = claim
+
+    def check_ports(self, known: int, line: int) -> None:
+        """Refuses one more port than there may be.
+
+        Raises:
+            InputError: So many are known already.
+        """
+        if known >= MAX_PORTS:
+            self.complain(f"more than {MAX_PORTS:,} ports", line)
+            raise InputError(self.problems)
 
     def add_lid(self, port_guid: int, lid: int) -> None:
         """Adds the LID of a port; 0 means that it had none."""

@@ -14,6 +14,7 @@ from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.fabric import Fabric
 from fabrictwin.model.hardware import HcaModel, SwitchModel
 from fabrictwin.model.ibnetdiscover import parse, read_file
+from fabrictwin.model.input_file import file_problem
 from fabrictwin.model.quantities import LengthMm, RateBps, Spec, Wanted
 from fabrictwin.model.scenario.hardware import (
     DEFAULT_HCA_MODEL,
@@ -187,8 +188,9 @@ def _import(section: Section, equipment: Equipment, mtu_bytes: int, base: Path) 
     if keys is None:
         return None
     path = base / keys.file
-    if not path.is_file():
-        section.refuse(f"no such file: {path}", "file")
+    problem = file_problem(path)
+    if problem:
+        section.refuse(f"{problem}: {path}", "file")
         return None
     text = read_file(path)
     imported = parse(text, str(path))

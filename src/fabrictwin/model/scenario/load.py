@@ -79,7 +79,7 @@ def load_scenario(path: Path) -> Scenario:
     Raises:
         InputError: With every problem of the file.
     """
-    text = read_text(path, largest_bytes=LARGEST_FILE_BYTES, file=str(path))
+    text = read_text(path, largest_bytes=LARGEST_FILE_BYTES)
     return parse_scenario(text, file=str(path), base=path.parent)
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from fabrictwin.errors import Problem
 
-MAX_NODES = 200_000
-MAX_PORTS = 4_000_000
-MAX_LINKS = 2_000_000
+MAX_NODES = 49_151
+"""Every switch and every HCA port needs a LID, and a subnet has so many for unicast (IBTA)."""
+MAX_PORTS = 1_000_000
+MAX_LINKS = 300_000
+"""The largest tree of three levels that has LIDs enough (k = 56) has 131,712 cables."""
 
 
 @dataclass(frozen=True, slots=True)
