@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -91,10 +91,7 @@ def _unknown_engine(engine: str) -> str:
 
 def compile_routing(keys: RoutingKeys, section: Section, fabric: Fabric) -> RoutingSpec:
     """The routing of a fabric; names and ports that lead nowhere are noted in the section."""
-    roots = [
-        find_node(fabric, section, name, "roots", index, kind=NodeKind.SWITCH)
-        for index, name in enumerate(keys.roots)
-    ]
+    roots = _find_roots(keys.roots, section, fabric)
     for name, table in keys.tables.items():
         place = section.at("tables", name)
         switch = find_node(fabric, place, name, kind=NodeKind.SWITCH)
@@ -102,7 +99,18 @@ def compile_routing(keys: RoutingKeys, section: Section, fabric: Fabric) -> Rout
             _check_table(table, place, fabric, switch)
         if section.is_full:
             break
-    return RoutingSpec(keys.engine, keys.lmc, tuple(root for root in roots if root is not None), keys.tables)
+    return RoutingSpec(keys.engine, keys.lmc, roots, keys.tables)
+
+
+def _find_roots(names: Sequence[str], section: Section, fabric: Fabric) -> tuple[int, ...]:
+    roots: dict[int, None] = {}
+    for index, name in enumerate(names):
+        root = find_node(fabric, section, name, "roots", index, kind=NodeKind.SWITCH)
+        if root in roots:
+            section.refuse(f"{name!r} stands there twice", "roots", index)
+        elif root is not None:
+            roots[root] = None
+    return tuple(roots)
 
 
 def _check_table(table: Mapping[str, int], section: Section, fabric: Fabric, switch: int) -> None:

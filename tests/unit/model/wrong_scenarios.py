@@ -198,6 +198,27 @@ WRONG = {
         scenario_text("routing: {engine: up_down, roots: [h0]}"),
         "s.yaml:6: routing.roots[0]: 'h0' is an HCA; expected a switch",
     ),
+    "unknown root": (
+        scenario_text("routing: {engine: ftree, roots: [spine0, spine7]}"),
+        "s.yaml:6: routing.roots[1]: unknown switch 'spine7'; did you mean 'spine1'? "
+        "(valid: leaf0, leaf1, spine0, spine1)",
+    ),
+    "root twice": (
+        scenario_text("routing: {engine: up_down, roots: [spine0, spine1, spine0]}"),
+        "s.yaml:6: routing.roots[2]: 'spine0' stands there twice",
+    ),
+    "root that is no name": (
+        scenario_text("routing: {engine: up_down, roots: [3]}"),
+        "s.yaml:6: routing.roots[0]: expected text, got 3",
+    ),
+    "roots that are no list": (
+        scenario_text("routing: {engine: up_down, roots: spine0}"),
+        "s.yaml:6: routing.roots: expected a list, got 'spine0'",
+    ),
+    "roots for an engine without": (
+        scenario_text("routing: {engine: min_hop, roots: [spine0]}"),
+        "s.yaml:6: routing.roots: engine 'min_hop' takes lmc; not 'roots'",
+    ),
     "explicit without tables": (
         scenario_text("routing: {engine: explicit}"),
         "engine 'explicit' needs 'tables'",

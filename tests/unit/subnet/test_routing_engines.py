@@ -12,7 +12,10 @@ import pytest
 from fabrictwin.errors import InputError
 from fabrictwin.model.fabric import Fabric, Link, Node, NodeKind, PortRef, Technology
 from fabrictwin.model.routing_names import ROUTING_OPTIONS, RoutingSpec
+from fabrictwin.model.scenario import parse_scenario
 from fabrictwin.subnet.credit_loops import check_credit_loops
+from fabrictwin.subnet.graph import build_graph
+from fabrictwin.subnet.ranks import rank_from_roots
 from fabrictwin.subnet.reachability import check_reachability
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing import ROUTING_ENGINES, route_fabric
@@ -22,7 +25,6 @@ from unit.subnet.fabrics import (
     DEADLOCK_FREE,
     RATE_BPS,
     REAL_FILES,
-    generated,
     k_ary_tree,
     random_fabric,
     real_fabric,
@@ -137,19 +139,31 @@ def test_single_switch_and_single_host_are_routed(engine: str) -> None:
     assert _judge(routed(wired([1], []), engine)) == (0, 0, False)
 
 
-def test_up_down_uses_given_roots() -> None:
-    fabric = generated("ring", switches=6, hosts_per_switch=1)
-    roots = (fabric.index_of["sw3"],)
-    routes = route_fabric(fabric, RoutingSpec("up_down", roots=roots))
-    # Seen from sw3, the cable sw5 - sw0 - sw1 has its lowest point at sw0: nobody passes through it.
-    graph = routes.graph
-    sw0 = graph.switch_of[fabric.index_of["sw0"]]
-    others = [s for s in range(6) if s != sw0]
-    for switch in others:
-        for destination in others:
-            lid = int(routes.lids.switch_lid[destination])
-            passed = [int(graph.channels.peer[c]) for c in routes.channels_of(switch, lid)]
-            assert sw0 not in passed
+@pytest.mark.parametrize("root", range(6))
+def test_up_down_roots_of_a_scenario_are_the_switches_of_those_names(root: int) -> None:
+    scenario = parse_scenario(
+        "version: 1\nname: t\nfabric: {topology: {generator: ring, switches: 6, hosts_per_switch: 2}}\n"
+        f"routing: {{engine: up_down, roots: [sw{root}]}}"
+    )
+    graph = build_graph(scenario.fabric)
+    roots = [graph.switch_of[node] for node in scenario.routing.roots]
+    rank = rank_from_roots(graph, roots)
+    ranks = {graph.switch_name(switch): int(rank[switch]) for switch in range(6)}
+    assert ranks == {f"sw{other}": min((other - root) % 6, (root - other) % 6) for other in range(6)}
+    # Opposite to the root is the lowest point: nobody passes through it.
+    lowest = graph.switch_of[scenario.fabric.index_of[f"sw{(root + 3) % 6}"]]
+    assert lowest not in _passed(route_fabric(scenario.fabric, scenario.routing), lowest)
+
+
+def _passed(routes: Routes, but: int) -> set[int]:
+    """The switches that some packet from and to any other switch than one passes through or arrives at."""
+    others = [switch for switch in range(routes.graph.switch_count) if switch != but]
+    return {
+        int(routes.graph.channels.peer[channel])
+        for source in others
+        for destination in others
+        for channel in routes.channels_of(source, int(routes.lids.switch_lid[destination]))
+    }
 
 
 def test_unknown_engine_is_refused_with_the_nearest_name() -> None:
