@@ -17,7 +17,7 @@ from fabrictwin.cli.result_rows import Result
 from fabrictwin.cli.summary import print_summary
 from fabrictwin.engine.simulation import Progress, Simulation
 from fabrictwin.errors import InputError
-from fabrictwin.model.scenario import Scenario, load_scenario
+from fabrictwin.model.scenario import LONGEST_FINITE_RUN_PS, Scenario, load_scenario
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import parse_time_ps
 
@@ -52,6 +52,10 @@ def simulate(
     check_writable([json, report])
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
+    if not loaded.jobs and until_ps is None and loaded.duration_ps == LONGEST_FINITE_RUN_PS:
+        raise InputError.of(
+            "without a workload nothing ends the run: give it a 'duration', or --until", file=str(scenario)
+        )
     simulation = open_simulation(loaded, shards=shards)
     times = _run(simulation, until_ps, loaded.duration_ps)
     result = simulation.result() | times | {"peak_rss_bytes": peak_rss_bytes()}

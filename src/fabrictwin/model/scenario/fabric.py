@@ -57,7 +57,10 @@ class LinkKeys(Spec):
 
     rate: Annotated[
         RateBps | None,
-        Field(description="default: the highest rate that both models have"),
+        Field(
+            description="at most what the ports at both ends can do, which is the default; "
+            "left out with an import, whose file tells every rate"
+        ),
     ] = None
     length: Annotated[LengthMm, Field(description="length of every cable")] = DEFAULT_LENGTH_MM
 
