@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 _PACKAGE = Path(__file__).parent
-_KERNEL_FOLDERS = ("engine", "subnet")
+_KERNEL_SOURCES = ("engine", "subnet", "telemetry/exposition.py")
 _KEPT_CACHES = 8
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,8 +25,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _sources_hash() -> str:
     digest = hashlib.sha256()
     files = [Path(__file__)]
-    for folder in _KERNEL_FOLDERS:
-        files += sorted((_PACKAGE / folder).rglob("*.py"))
+    for source in _KERNEL_SOURCES:
+        path = _PACKAGE / source
+        files += sorted(path.rglob("*.py")) if path.is_dir() else [path]
     for file in files:
         digest.update(file.relative_to(_PACKAGE).as_posix().encode())
         digest.update(file.read_bytes())

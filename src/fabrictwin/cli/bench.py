@@ -15,6 +15,7 @@ from fabrictwin.cli.bench_case import Case, run_case
 from fabrictwin.cli.bench_engine import engine_cases
 from fabrictwin.cli.bench_routing import routing_cases
 from fabrictwin.cli.bench_start import start_cases
+from fabrictwin.cli.bench_telemetry import telemetry_cases
 from fabrictwin.errors import InputError, nearest
 
 
@@ -40,7 +41,9 @@ def bench(
 
 def all_cases() -> dict[str, Case]:
     """Every case by its name, in the order in which they run."""
-    return {case.name: case for case in (*engine_cases(), *routing_cases(), *start_cases())}
+    return {
+        case.name: case for case in (*engine_cases(), *routing_cases(), *telemetry_cases(), *start_cases())
+    }
 
 
 def _run_apart(names: Iterable[str]) -> None:

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a snapshot to the values of a metric: one int64 for each of its series, in the order of its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fabrictwin.engine.codes import SEQUENCE_MASK, QpState
+from fabrictwin.engine.port_counters import ARRAYS_OF_VLS, PORT_COUNTERS, waited_for_credits
+from fabrictwin.telemetry.metric import Metric, Rows
+from fabrictwin.telemetry.snapshot import Snapshot
+
+_FS_PER_S = 10**15
+
+
+def column(snapshot: Snapshot, metric: Metric) -> np.ndarray:
+    """[series] values of a metric that is read from the arrays."""
+    if metric.source in PORT_COUNTERS:
+        values = _counter(snapshot, metric.source)
+    else:
+        values = COLUMNS[metric.source](snapshot)
+    return _of_rows(snapshot, metric.rows, values)
+
+
+def _of_rows(snapshot: Snapshot, rows: Rows, values: np.ndarray) -> np.ndarray:
+    """The part of the values of all ports that belongs to the ports of one kind."""
+    if rows is Rows.SWITCH_PORT:
+        return values[snapshot.layout.switch_ports]
+    if rows in (Rows.HCA_PORT, Rows.HCA):
+        return values[snapshot.layout.hca_ports]
+    if rows is Rows.HCA_QP_STATE:
+        return values[snapshot.layout.hca_ports].ravel()
+    if rows is Rows.SWITCH:
+        return _greatest_of_switch(snapshot, values)
+    return values
+
+
+def _greatest_of_switch(snapshot: Snapshot, values: np.ndarray) -> np.ndarray:
+    switch = snapshot.layout.switch_of_port
+    greatest = np.zeros(switch.max(initial=-1) + 1, np.int64)
+    np.maximum.at(greatest, switch, values[snapshot.layout.switch_ports])
+    return greatest
+
+
+def _counter(snapshot: Snapshot, name: str) -> np.ndarray:
+    array, field = PORT_COUNTERS[name]
+    values = np.asarray(getattr(snapshot, array)[field])
+    if array not in ARRAYS_OF_VLS:
+        return values
+    return np.asarray(values.reshape(len(snapshot.port), -1).sum(axis=1, dtype=np.int64))
+
+
+def _rate(snapshot: Snapshot) -> np.ndarray:
+    return np.asarray(_FS_PER_S // snapshot.port.fs_per_byte.astype(np.int64))
+
+
+def _data_vls(snapshot: Snapshot, values: np.ndarray) -> np.ndarray:
+    """Without those of VL15, the last of each port."""
+    return values.reshape(len(snapshot.port), -1)[:, :-1].ravel().astype(np.int64)
+
+
+def _queued_bytes(snapshot: Snapshot) -> np.ndarray:
+    pv = snapshot.pv
+    return _data_vls(snapshot, pv.waiting_blocks.astype(np.int64) << pv.block_shift)
+
+
+def _credit_bytes(snapshot: Snapshot) -> np.ndarray:
+    pv = snapshot.pv
+    blocks = (pv.fccl.astype(np.int64) - pv.fctbs) & SEQUENCE_MASK
+    return _data_vls(snapshot, blocks << pv.block_shift)
+
+
+def _blocked_ps(snapshot: Snapshot) -> np.ndarray:
+    pv = snapshot.pv
+    since_ps = np.where(pv.blocked == 1, np.maximum(snapshot.now_ps - pv.blocked_at_ps, 0), 0)
+    return _data_vls(snapshot, since_ps)
+
+
+def _sum_by_port(snapshot: Snapshot, ports: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """[n] sum of the values of the queue pairs of each port."""
+    total = np.zeros(len(snapshot.port), np.int64)
+    np.add.at(total, snapshot.layout.position_of[ports], values)
+    return total
+
+
+def _of_requesters(field: str) -> Callable[[Snapshot], np.ndarray]:
+    return lambda s: _sum_by_port(s, s.requester.port, s.requester[field])
+
+
+def _of_responders(field: str) -> Callable[[Snapshot], np.ndarray]:
+    return lambda s: _sum_by_port(s, s.responder.port, s.responder[field])
+
+
+def _ccti_max(snapshot: Snapshot) -> np.ndarray:
+    greatest = np.zeros(len(snapshot.port), np.int64)
+    np.maximum.at(greatest, snapshot.layout.position_of[snapshot.requester.port], snapshot.applied)
+    return greatest
+
+
+def _throttled(snapshot: Snapshot) -> np.ndarray:
+    return _sum_by_port(snapshot, snapshot.requester.port, snapshot.applied > snapshot.least_ccti)
+
+
+def _qp_states(snapshot: Snapshot) -> np.ndarray:
+    """[n, states]."""
+    states = np.zeros((len(snapshot.port), len(QpState)), np.int64)
+    np.add.at(states, (snapshot.layout.position_of[snapshot.requester.port], snapshot.requester.state), 1)
+    return states
+
+
+def _sum_by_flow(snapshot: Snapshot, flow_of_qp: np.ndarray, values: np.ndarray) -> np.ndarray:
+    total = np.zeros(len(snapshot.layout.plan.flows), np.int64)
+    np.add.at(total, flow_of_qp, values)
+    return total
+
+
+def _flow_received(field: str) -> Callable[[Snapshot], np.ndarray]:
+    def read(s: Snapshot) -> np.ndarray:
+        return _sum_by_flow(s, s.responder.flow, s.responder[field])[s.layout.flows_received]
+
+    return read
+
+
+def _flow_messages(snapshot: Snapshot) -> np.ndarray:
+    """A message that is split over queue pairs counts once."""
+    pairs = np.diff(snapshot.layout.plan.first_qp)[snapshot.layout.flows_received]
+    return _flow_received("messages")(snapshot) // pairs
+
+
+def _flow_retransmitted(snapshot: Snapshot) -> np.ndarray:
+    sent = _sum_by_flow(snapshot, snapshot.requester.flow, snapshot.requester.retransmitted)
+    return sent[snapshot.layout.flows_sent]
+
+
+def _iterations(snapshot: Snapshot) -> np.ndarray:
+    layout = snapshot.layout
+    job = np.array([layout.plan.ranks[rank][0] for rank in layout.ranks.tolist()], np.int64)
+    return np.array([snapshot.marks[job == index].min() for index in layout.workloads], np.int64)
+
+
+def _of_shard(field: str) -> Callable[[Snapshot], np.ndarray]:
+    return lambda s: np.asarray(s.g[field])
+
+
+COLUMNS: dict[str, Callable[[Snapshot], np.ndarray]] = {
+    "port_up": lambda s: np.asarray(s.port.up),
+    "port_rate": _rate,
+    "device_rate": _rate,
+    "xmit_wait_ps": lambda s: waited_for_credits(s.port_more, s.pv, s.now_ps),
+    "queued_bytes": _queued_bytes,
+    "credit_bytes": _credit_bytes,
+    "blocked_ps": _blocked_ps,
+    "posted": _of_requesters("posted"),
+    "completed": _of_requesters("completed"),
+    "failed": _of_requesters("failed"),
+    "retransmitted": _of_requesters("retransmitted"),
+    "limited_ps": _of_requesters("limited_ps"),
+    "received": _of_responders("messages"),
+    "received_bytes": _of_responders("bytes"),
+    "ccti_max": _ccti_max,
+    "throttled": _throttled,
+    "qp_states": _qp_states,
+    "flow_received_bytes": _flow_received("bytes"),
+    "flow_received_messages": _flow_messages,
+    "flow_retransmitted": _flow_retransmitted,
+    "flows": lambda s: np.array([len(s.layout.plan.flows)], np.int64),
+    "iterations": _iterations,
+    "outstanding": _of_shard("outstanding"),
+    "packet_hops": _of_shard("packet_hops"),
+    "engine_events": _of_shard("events"),
+}
+"""What a metric can be read from, besides the counters of ports."""
+
+CONSTANTS = {"zero": 0, "one": 1}
+"""Sources whose lines never change."""
