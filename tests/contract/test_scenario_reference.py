@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from pathlib import Path
-from types import ModuleType
 
 from fabrictwin.model.fault import FAULTS
 from fabrictwin.model.routing_names import DEFAULT_ENGINE, ROUTING_OPTIONS
@@ -16,24 +15,17 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "scenario.md"
 
 
-def _writer() -> ModuleType:
-    file = REPOSITORY / "docs" / "make_scenario_reference.py"
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+WRITER = runpy.run_path(str(REPOSITORY / "docs" / "make_scenario_reference.py"))
 
 
 def test_scenario_reference_is_what_the_code_reads() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert _writer().fill(page) == page, "run: python docs/make_scenario_reference.py"
+    assert WRITER["fill"](page) == page, "run: python docs/make_scenario_reference.py"
 
 
 def test_scenario_reference_has_every_table() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [name for name in _writer().TABLES if f"<!-- table: {name} -->" not in page] == []
+    assert [name for name in WRITER["TABLES"] if f"<!-- table: {name} -->" not in page] == []
     assert [kind for kind in (*WORKLOADS, *FAULTS) if f"\n`{kind}` — " not in page] == []
 
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-from types import ModuleType
+import runpy
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,18 +12,12 @@ from validation.conftest import PAGE
 
 
 @pytest.fixture(scope="module")
-def writer() -> ModuleType:
+def writer() -> SimpleNamespace:
     """The script that writes the page."""
-    file = PAGE.with_name("make_validation_page.py")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(PAGE.with_name("make_validation_page.py"))))
 
 
-def test_page_lists_the_claims_of_all_tests_in_order(writer: ModuleType) -> None:
+def test_page_lists_the_claims_of_all_tests_in_order(writer: SimpleNamespace) -> None:
     expected = [
         f"| {writer.row_of(file)} | [{writer.claim_of(file)}](../tests/validation/{file.name}) |"
         for file in writer.test_files()

@@ -20,6 +20,7 @@ from fabrictwin.model.fault.sma_unresponsive import SMA_UNRESPONSIVE
 from fabrictwin.model.fault.switch_down import SWITCH_DOWN
 from fabrictwin.model.fault.symbol_errors import SYMBOL_ERRORS
 from fabrictwin.model.hardware import HcaModel
+from fabrictwin.model.named import read_named
 from fabrictwin.model.section import Section
 from fabrictwin.model.subnet_manager import Manager
 
@@ -78,21 +79,7 @@ def read_faults(section: Section) -> list[tuple[Section, FaultSpec]]:
     Args:
         section: The list.
     """
-    entries = []
-    names: set[str] = set()
-    for index, entry in enumerate(section.read_list()):
-        if section.is_full:
-            break
-        kind = entry.read_kind("fault", FAULTS)
-        spec = entry.read(FAULTS[kind].spec) if kind else None
-        if spec is None:
-            continue
-        named = spec.model_copy(update={"name": spec.name or f"{spec.kind}{index}"})
-        if named.name in names:
-            entry.refuse(f"a second fault with the name {named.name!r}", "name")
-        names.add(str(named.name))
-        entries.append((entry, named))
-    return entries
+    return read_named(section, "fault", {name: kind.spec for name, kind in FAULTS.items()})
 
 
 def compile_faults(

@@ -13,18 +13,15 @@ from fabrictwin.model.action import ActionKind
 from fabrictwin.model.fabric import Fabric, Link, PortRef
 from fabrictwin.model.hardware import HcaModel
 from fabrictwin.model.lookup import find_cable
-from fabrictwin.model.quantities import Cable, Endpoint, Name, Spec, TimePs
+from fabrictwin.model.named import NamedSpec
+from fabrictwin.model.quantities import Cable, Endpoint, TimePs
 from fabrictwin.model.section import Section
 from fabrictwin.model.subnet_manager import Manager
 
 
-class FaultSpec(Spec):
+class FaultSpec(NamedSpec):
     """The keys that every kind of fault takes."""
 
-    kind: Annotated[str, Field(description="row of the fault table")]
-    name: Annotated[Name | None, Field(description="name in the result; default: the kind and its index")] = (
-        None
-    )
     at: Annotated[TimePs, Field(description="fabric time at which it begins")]
 
     @property

@@ -2,6 +2,7 @@
 """Hardware models as data: one file per family, one row per part."""
 
 from fabrictwin.model.hardware.connectx import CONNECTX6, CONNECTX7, CONNECTX8
+from fabrictwin.model.hardware.hardware_model import HardwareModel
 from fabrictwin.model.hardware.hca_model import HcaModel, check_hca_model
 from fabrictwin.model.hardware.infiniscale import INFINISCALE4
 from fabrictwin.model.hardware.native import NATIVE_HCA, NATIVE_IB
@@ -19,6 +20,7 @@ HCA_MODELS: dict[str, HcaModel] = {
 __all__ = [
     "HCA_MODELS",
     "SWITCH_MODELS",
+    "HardwareModel",
     "HcaModel",
     "SwitchModel",
     "check_hca_model",

@@ -7,8 +7,9 @@ Every number here is an assumption (M), in the middle of the parts that do publi
 from __future__ import annotations
 
 from fabrictwin.model.fabric import Technology
+from fabrictwin.model.hardware.hardware_model import MAX_PORTS
 from fabrictwin.model.hardware.hca_model import HcaModel
-from fabrictwin.model.hardware.switch_model import MAX_SWITCH_PORTS, SwitchModel
+from fabrictwin.model.hardware.switch_model import SwitchModel
 from fabrictwin.units import PS_PER_NS
 
 NATIVE_IB = SwitchModel(
@@ -16,7 +17,7 @@ NATIVE_IB = SwitchModel(
     title="Generic InfiniBand switch of any radix",
     technology=Technology.INFINIBAND,
     source="assumed: 200 ns, 400 Gb/s ports, the largest standard buffer (M)",
-    ports=MAX_SWITCH_PORTS,
+    ports=MAX_PORTS,
     any_radix=True,
     rate_bps=400_000_000_000,
     forwarding_latency_ps=200 * PS_PER_NS,

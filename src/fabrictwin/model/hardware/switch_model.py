@@ -6,81 +6,50 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fabrictwin.model.fabric import Technology
+from fabrictwin.model.hardware.hardware_model import MAX_LATENCY_PS, HardwareModel, check_hardware
 from fabrictwin.model.hardware.limits import (
     CREDIT_BLOCK_BYTES,
     LARGEST_ADVERTISED_BLOCKS,
     SMALLEST_MTU_BYTES,
-    VL15_BUFFER_BYTES,
-    check_blocks,
     check_range,
-    check_smps,
     timeout_ps,
 )
-from fabrictwin.units import PS_PER_MS
-
-MAX_SWITCH_PORTS = 254
-"""Port numbers are one byte; 0 is the management port and 255 means none (IBTA)."""
 
 MAX_DATA_VLS = 15
-MAX_RATE_BPS = 10**13
-MAX_FORWARDING_LATENCY_PS = PS_PER_MS
 
 Forwarding = Literal["cut_through", "store_and_forward"]
 Arbitration = Literal["round_robin", "random"]
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchModel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchModel(HardwareModel):
     """A row of the table of switches.
 
-    Grades, here and in every family: P primary source read, A secondary source, C computed, M from memory.
-
     Attributes:
-        name: Key of the row.
-        title: What people call the part.
-        technology: Link layer.
-        source: Where the numbers come from, with grades.
-        ports: External ports.
-        rate_bps: Effective rate of one port.
         forwarding_latency_ps: Header in to header out, uncontended.
         forwarding: How a packet leaves: as soon as its header is known, or once it is whole.
         any_radix: True for a part that stands for many: a generated switch has as many ports as its place
             needs, and ``ports`` is only the most.
         buffer_per_vl_bytes: Input buffer of one port and VL.
-        credit_block_bytes: Unit of credit. IBTA: 64.
         fcp_min_gap_ps: Shortest time between two flow-control packets of a VL; 0 is back to back.
         hoq_life_ps: A packet longer than this at the head of an output queue is dropped; None never drops.
             OpenSM's default code is 0x12 (P).
         leaf_hoq_life_ps: The same on ports that face an HCA. OpenSM's default code is 0x10 (P).
         vl_stall_count: So many drops in a row stall the VL. OpenSM: 7 (P).
-        fec_latency_ps: Added by each received hop; 0 where the published forwarding latency already holds it.
         arbitration: Choice among the inputs that want the same output and VL.
         data_vls: Operational data VLs.
-        llr: Whether its links retry a damaged packet by themselves, where the other end does too.
-        vl15_buffer_bytes: Buffer of VL15, which has no flow control and drops what does not fit.
     """
 
-    name: str
-    title: str
-    technology: Technology
-    source: str
-    ports: int
-    rate_bps: int
     forwarding_latency_ps: int
     forwarding: Forwarding = "cut_through"
     any_radix: bool = False
     buffer_per_vl_bytes: int = LARGEST_ADVERTISED_BLOCKS * CREDIT_BLOCK_BYTES
-    credit_block_bytes: int = CREDIT_BLOCK_BYTES
     fcp_min_gap_ps: int = 0
     hoq_life_ps: int | None = timeout_ps(0x12)
     leaf_hoq_life_ps: int | None = timeout_ps(0x10)
     vl_stall_count: int = 7
-    fec_latency_ps: int = 0
     arbitration: Arbitration = "round_robin"
     data_vls: int = 8
-    llr: bool = False
-    vl15_buffer_bytes: int = VL15_BUFFER_BYTES
 
 
 def check_switch_model(model: SwitchModel, mtu_bytes: int = SMALLEST_MTU_BYTES) -> list[str]:
@@ -94,15 +63,11 @@ def check_switch_model(model: SwitchModel, mtu_bytes: int = SMALLEST_MTU_BYTES) 
         One text per problem, each beginning with the field's name; empty for a sound model.
     """
     checks = [
-        check_range("ports", model.ports, 1, MAX_SWITCH_PORTS),
-        check_range("rate_bps", model.rate_bps, 1, MAX_RATE_BPS),
-        check_range("forwarding_latency_ps", model.forwarding_latency_ps, 0, MAX_FORWARDING_LATENCY_PS),
-        check_range("fec_latency_ps", model.fec_latency_ps, 0, MAX_FORWARDING_LATENCY_PS),
-        check_range("fcp_min_gap_ps", model.fcp_min_gap_ps, 0, MAX_FORWARDING_LATENCY_PS),
+        *check_hardware(model, "buffer_per_vl_bytes", model.buffer_per_vl_bytes, mtu_bytes),
+        check_range("forwarding_latency_ps", model.forwarding_latency_ps, 0, MAX_LATENCY_PS),
+        check_range("fcp_min_gap_ps", model.fcp_min_gap_ps, 0, MAX_LATENCY_PS),
         check_range("vl_stall_count", model.vl_stall_count, 1, 7),
         check_range("data_vls", model.data_vls, 1, MAX_DATA_VLS),
-        check_blocks("buffer_per_vl_bytes", model.buffer_per_vl_bytes, model.credit_block_bytes, mtu_bytes),
-        check_smps("vl15_buffer_bytes", model.vl15_buffer_bytes),
     ]
     for field in ("hoq_life_ps", "leaf_hoq_life_ps"):
         life_ps: int | None = getattr(model, field)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.fabric import NodeKind
+from fabrictwin.model.hardware.hardware_model import MAX_PORTS as MAX_NODE_PORTS
 from fabrictwin.model.hardware.link_speed import LINK_SPEEDS, LINK_WIDTHS, link_rate_bps
-from fabrictwin.model.hardware.switch_model import MAX_SWITCH_PORTS
 
 MAX_PROBLEMS = 20
 MAX_WARNINGS = 10_000
@@ -99,8 +99,8 @@ class Survey:
         if known is not None:
             self.complain(f"duplicate GUID {node.guid:#018x}: line {known.line} has it already", node.line)
             return False
-        if not 1 <= node.ports <= MAX_SWITCH_PORTS:
-            self.complain(f"a node has 1 to {MAX_SWITCH_PORTS} ports, got {node.ports}", node.line)
+        if not 1 <= node.ports <= MAX_NODE_PORTS:
+            self.complain(f"a node has 1 to {MAX_NODE_PORTS} ports, got {node.ports}", node.line)
         if len(self.nodes) >= MAX_NODES:
             self.complain(f"more than {MAX_NODES:,} nodes", node.line)
             raise InputError(self.problems)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabrictwin.model.fabric import MM_PER_M, NodeKind, Technology
-from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS, HcaModel, SwitchModel
+from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS, HardwareModel, HcaModel, SwitchModel
 from fabrictwin.units import show_rate
 
 DEFAULT_LENGTH_MM = 10 * MM_PER_M
@@ -44,9 +44,9 @@ class Equipment:
         """Link layer of the fabric."""
         return self.switch.technology
 
-    def slowest(self, *kinds: NodeKind) -> SwitchModel | HcaModel:
+    def slowest(self, *kinds: NodeKind) -> HardwareModel:
         """The model of those kinds whose ports are the slowest: no cable between them is faster."""
-        models = [self.hca if kind is NodeKind.HCA else self.switch for kind in kinds]
+        models: list[HardwareModel] = [self.hca if kind is NodeKind.HCA else self.switch for kind in kinds]
         return min(models, key=lambda model: model.rate_bps)
 
     def rate_problem(self, rate_bps: int, *kinds: NodeKind) -> str:

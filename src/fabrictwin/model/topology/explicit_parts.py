@@ -10,8 +10,8 @@ from reprlib import repr as shown
 from fabrictwin.errors import Problem, nearest
 from fabrictwin.model.check import MAX_GUID
 from fabrictwin.model.fabric import NodeKind
-from fabrictwin.model.hardware import HcaModel, SwitchModel
-from fabrictwin.model.hardware.switch_model import MAX_SWITCH_PORTS
+from fabrictwin.model.hardware import HardwareModel
+from fabrictwin.model.hardware.hardware_model import MAX_PORTS
 from fabrictwin.model.topology.equipment import Equipment, LinkDefaults
 from fabrictwin.model.topology.parameters import TOPOLOGY_FIELD
 from fabrictwin.units import parse_length_mm, parse_rate_bps
@@ -85,13 +85,13 @@ def parse_node(name: str, entry: object, equipment: Equipment, problems: list[Pr
     return NodeSpec(kind, ports, _parse_guid(entry.get("guid"), complain))
 
 
-def _parse_ports(value: object, model: HcaModel | SwitchModel, complain: Complain) -> int:
+def _parse_ports(value: object, model: HardwareModel, complain: Complain) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         complain(f"expected a number of ports from 1 to {model.ports}, got {shown(value)}")
         return model.ports
     if value > model.ports:
         complain(f"{value} ports are more than the {model.ports} of the model {model.name}")
-    return min(value, MAX_SWITCH_PORTS)
+    return min(value, MAX_PORTS)
 
 
 def _parse_guid(value: object, complain: Complain) -> int | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.named import read_named
 from fabrictwin.model.program import FOREVER, Job, Op
 from fabrictwin.model.section import Section
 from fabrictwin.model.workload.all_reduce import ALL_REDUCE
@@ -25,22 +26,10 @@ def read_workload(section: Section) -> list[tuple[Section, JobSpec]]:
     Args:
         section: The list.
     """
-    entries = []
-    names: set[str] = set()
-    for index, entry in enumerate(section.read_list()):
-        if section.is_full:
-            break
-        kind = entry.read_kind("workload", WORKLOADS)
-        spec = entry.read(WORKLOADS[kind].spec) if kind else None
-        if spec is None:
-            continue
-        named = spec.model_copy(update={"name": spec.name or f"{spec.kind}{index}"})
-        if named.name in names:
-            entry.refuse(f"a second workload with the name {named.name!r}", "name")
-        names.add(str(named.name))
+    entries = read_named(section, "workload", {name: kind.spec for name, kind in WORKLOADS.items()})
+    for entry, spec in entries:
         if spec.stop is not None and spec.stop <= spec.start:
             entry.refuse("'stop' must be after 'start'", "stop")
-        entries.append((entry, named))
     return entries
 
 

@@ -11,8 +11,9 @@ from pydantic import BeforeValidator, Field
 
 from fabrictwin.model.fabric import Fabric, PortRef
 from fabrictwin.model.lookup import find_hca_port, first_cabled_port
+from fabrictwin.model.named import NamedSpec
 from fabrictwin.model.program import Flow, Instruction, Job, Program
-from fabrictwin.model.quantities import Endpoint, Name, PortText, Spec, TimePs, Wanted, show_value
+from fabrictwin.model.quantities import Endpoint, PortText, TimePs, Wanted, show_value
 from fabrictwin.model.section import Section
 
 MOST_FLOWS = 1_100_000
@@ -20,13 +21,9 @@ MOST_FLOWS = 1_100_000
 MOST_QPS = 256
 
 
-class JobSpec(Spec):
+class JobSpec(NamedSpec):
     """The keys that every kind of workload takes."""
 
-    kind: Annotated[str, Field(description="row of the workload table")]
-    name: Annotated[Name | None, Field(description="name in the result; default: the kind and its index")] = (
-        None
-    )
     sl: Annotated[int, Field(ge=0, le=15, description="service level")] = 0
     qps: Annotated[
         int, Field(ge=1, le=MOST_QPS, description="queue pairs that a pair of hosts spreads over")
