@@ -9,6 +9,7 @@ import pytest
 
 from fabrictwin.bus.v1.window_pb2 import RecordKind
 from fabrictwin.engine.state import FCP_OUT, PACKET
+from fabrictwin.model.controller import LFT_WRITE, NOTICE, PEER_MESSAGE
 from fabrictwin.runtime.records import BY_NAME, COMMAND, LAYOUTS, Layout
 
 RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
@@ -16,9 +17,9 @@ RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
 FINGERPRINTS: dict[tuple[str, int], str] = {
     ("packet", 1): "be320d881e62",
     ("fcp", 1): "e6b006fa9800",
-    ("notice", 1): "3f4bf56facb4",
-    ("lft_write", 1): "5d64129104ce",
-    ("sm_message", 1): "22470a088364",
+    ("notice", 1): "a78400c417f1",
+    ("lft_write", 1): "4d87a0ff8fc8",
+    ("sm_message", 1): "c54fe2568143",
     ("cc_notification", 1): "f70bd78e23b2",
     ("cc_update", 1): "96b09b508b48",
     ("report", 1): "c877f5f3eb12",
@@ -35,6 +36,12 @@ def _fingerprint(layout: Layout) -> str:
 def test_packets_and_fcps_travel_as_the_engine_holds_them() -> None:
     assert BY_NAME["packet"].dtype == PACKET
     assert BY_NAME["fcp"].dtype == FCP_OUT
+
+
+def test_what_controllers_say_travels_as_they_pack_it() -> None:
+    assert BY_NAME["notice"].dtype == NOTICE
+    assert BY_NAME["lft_write"].dtype == LFT_WRITE
+    assert BY_NAME["sm_message"].dtype == PEER_MESSAGE
 
 
 @pytest.mark.parametrize("layout", RECORDS, ids=lambda layout: layout.name)

@@ -22,7 +22,7 @@ class Field(NamedTuple):
 
     Attributes:
         name: Its name.
-        type: Its numpy type, little-endian; with a count behind a comma if it is an array.
+        type: Its numpy type, little-endian.
         unit: Its unit; empty for numbers without one.
         meaning: What it holds.
     """
@@ -43,6 +43,7 @@ class Layout:
         version: Version of the layout.
         meaning: What one record is.
         fields: Its fields in order; none for lines of JSON.
+        packed: Without gaps; otherwise each field stands at a multiple of its size, and the end is padded.
     """
 
     name: str
@@ -50,16 +51,12 @@ class Layout:
     version: int
     meaning: str
     fields: tuple[Field, ...] = ()
+    packed: bool = False
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The structure: each field at a multiple of its size, padded at the end to its largest one."""
-        return np.dtype([_column(field) for field in self.fields], align=True)
-
-
-def _column(field: Field) -> tuple[str, str] | tuple[str, str, tuple[int]]:
-    kind, _, count = field.type.partition(",")
-    return (field.name, kind, (int(count),)) if count else (field.name, kind)
+        """The structure as numpy has it."""
+        return np.dtype([(field.name, field.type) for field in self.fields], align=not self.packed)
 
 
 _AT = "fabric time at which it takes effect"
@@ -115,14 +112,15 @@ LAYOUTS = (
         "notice",
         pb.RECORD_KIND_NOTICE,
         1,
-        "a change at a switch, as its agent reports it",
+        "something that has changed at a port, as its agent reports it",
         (
-            Field("at_ps", "<i8", "ps", "when it happened"),
-            Field("value", "<i8", "", "the new value; 0 down and 1 up for a link"),
-            Field("node", "<i4", "", "node index of the switch"),
-            Field("port", "<i4", "", "port number, from 1"),
-            Field("kind", "<i4", "", "what changed: an `ActionKind`"),
+            Field("at_ps", "<i8", "ps", "when it changed"),
+            Field("node", "<i4", "", "node index"),
+            Field("port", "<i4", "", "port number, from 1; of a cable either end, or both"),
+            Field("kind", "<i4", "", "what changed: 0 link state; others as `ActionKind` numbers them"),
+            Field("value", "<i8", "", "the new value; of a link 0 down, 1 up"),
         ),
+        packed=True,
     ),
     Layout(
         "lft_write",
@@ -133,8 +131,9 @@ LAYOUTS = (
             Field("at_ps", "<i8", "ps", _AT),
             Field("node", "<i4", "", "node index of the switch"),
             Field("block", "<i4", "", "number of the block: LIDs 64 * block and on"),
-            Field("ports", "|u1,64", "", "output port of each LID; 255: discard"),
+            Field("ports", "|V64", "", "output port of each LID, one byte each; 255: discard"),
         ),
+        packed=True,
     ),
     Layout(
         "sm_message",
@@ -142,13 +141,21 @@ LAYOUTS = (
         1,
         "what one subnet manager says to another",
         (
-            Field("at_ps", "<i8", "ps", "when it arrives"),
-            Field("guid", "<u8", "", "port GUID of the sender"),
-            Field("act_count", "<i8", "", "ActCount of SMInfo: grows while the sender is active"),
-            Field("kind", "<i4", "", "kind of the message, as the subnet manager numbers them"),
+            Field("at_ps", "<i8", "ps", "when it arrives; of a block when it is in use"),
+            Field(
+                "kind",
+                "<i4",
+                "",
+                "0 get SMInfo, 1 response, 2 handover, 3 acknowledge, 4 trap 144, 5 LFT block",
+            ),
+            Field("state", "<i4", "", "SMInfo state of the sender"),
             Field("priority", "<i4", "", "priority of the sender, 0 to 15"),
-            Field("state", "<i4", "", "state of the sender, as the subnet manager numbers them"),
+            Field("guid", "<u8", "", "port GUID of the sender"),
+            Field("node", "<i4", "", "node index of a switch"),
+            Field("block", "<i4", "", "number of a block"),
+            Field("ports", "|V64", "", "output port of each LID of the block, one byte each"),
         ),
+        packed=True,
     ),
     Layout(
         "cc_notification",

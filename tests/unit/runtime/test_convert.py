@@ -20,7 +20,7 @@ RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
 def _filled(layout: Layout, count: int) -> Array:
     records = np.zeros(count, layout.dtype)
     for number, field in enumerate(layout.fields):
-        records[field.name] = number + 1
+        records[field.name] = bytes([number]) * 64 if field.type == "|V64" else number + 1
     return records
 
 

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two ends of a channel that is a Redis stream: what each knows, asks, and makes of the answers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, cast
+
+import hiredis
+
+from fabrictwin.runtime.bus.errors import ChannelGapError, NotOursError
+from fabrictwin.runtime.bus.interface import Cursor, Entry, sequence_of
+from fabrictwin.runtime.bus.twin import Keys
+from fabrictwin.units import PS_PER_NS
+
+FIELD = b"b"
+"""Field of a stream entry that holds the Window."""
+
+RawEntry = tuple[bytes, Sequence[bytes]]
+"""ID, and fields and values in turn."""
+
+
+def pack(*parts: bytes | str | int) -> bytes:
+    """A command as it goes over the wire."""
+    return cast(bytes, hiredis.pack_command(parts))  # type: ignore[arg-type]
+
+
+def parse_id(entry_id: bytes) -> tuple[int, int]:
+    """Both parts of an entry's ID."""
+    promise_ns, _, order = entry_id.partition(b"-")
+    return int(promise_ns), int(order)
+
+
+class Writer:
+    """The sending end.
+
+    Attributes:
+        name: The channel, for messages.
+        key: Its stream.
+        ack_key: Where its reader says how far it has read.
+        queued: Behind the last entry that was given to it.
+        confirmed: Behind the last entry that the server is known to have.
+        read: Sequence number of the last entry that the reader is known to have read.
+        backlog: Entries that are queued and not confirmed.
+        is_doubtful: An addition was refused, so the server may have more than is confirmed.
+    """
+
+    def __init__(self, keys: Keys, sender: str, receiver: str, confirmed: Cursor, read: int) -> None:
+        self.name = f"{sender} → {receiver}"
+        self.key = keys.channel(sender, receiver).encode()
+        self.ack_key = keys.acknowledgement(sender, receiver)
+        self.queued = confirmed
+        self.confirmed = confirmed
+        self.read = read
+        self.backlog: deque[tuple[Cursor, bytes]] = deque()
+        self.is_doubtful = False
+
+    def queue(self, entries: Iterable[Entry]) -> None:
+        """Takes entries to be sent."""
+        for entry in entries:
+            self.queued = self.queued.after(entry)
+            self.backlog.append((self.queued, entry.payload))
+
+    @property
+    def unread(self) -> int:
+        """Entries that the reader has not read, as far as is known."""
+        return self.confirmed.sequence - self.read
+
+    def additions(self, bound: int) -> Iterator[bytes]:
+        """The commands that add what has room in the channel."""
+        for cursor, payload in islice(self.backlog, max(0, bound - self.unread)):
+            yield pack(b"XADD", self.key, b"NOMKSTREAM", cursor.entry_id, FIELD, payload)
+
+    def confirm(self, reply: Any) -> None:
+        """Takes the answer to one addition; a refusal leaves the channel in doubt until :meth:`reconcile`."""
+        if reply is None:
+            raise NotOursError(f"channel {self.name}: its stream is gone from the server; was it flushed?")
+        if isinstance(reply, Exception):
+            self.is_doubtful = True
+        elif not self.is_doubtful:
+            self.confirmed, _ = self.backlog.popleft()
+
+    def questions(self) -> tuple[bytes, bytes]:
+        """The commands that ask what the stream holds behind the last confirmed entry, and what is read."""
+        behind = f"({self.confirmed.entry_id}"
+        held = pack("XRANGE", self.key, behind, "+", "COUNT", len(self.backlog) + 1)
+        return held, self.ask_acknowledgement()
+
+    def reconcile(self, held: Sequence[RawEntry], read: bytes | None) -> None:
+        """Finds what has arrived although nobody said so: after a lost connection, XADD may be repeated."""
+        self.hear_acknowledgement(read)
+        waiting = {cursor.entry_id.encode(): (cursor, payload) for cursor, payload in self.backlog}
+        expected = self.confirmed.sequence + 1
+        for entry_id, fields in held:
+            cursor, payload = waiting.get(entry_id, (None, b""))
+            if cursor is None or payload != fields[1]:
+                raise ChannelGapError(f"channel {self.name}: somebody else wrote entry {entry_id.decode()}")
+            if cursor.sequence != expected and cursor.sequence - 1 > self.read:
+                raise ChannelGapError(
+                    f"channel {self.name}: entry {expected} was refused, and later ones not"
+                )
+            expected = cursor.sequence + 1
+        if self.is_doubtful and not held:
+            raise ChannelGapError(f"channel {self.name}: its stream has lost its last entry")
+        self.is_doubtful = False
+        while self.confirmed.sequence < expected - 1:
+            self.confirmed, _ = self.backlog.popleft()
+
+    def ask_acknowledgement(self) -> bytes:
+        """The command that asks how far the reader says that it has read."""
+        return pack("GET", self.ack_key)
+
+    def hear_acknowledgement(self, reply: bytes | None) -> None:
+        """Takes how far the reader says that it has read."""
+        self.read = max(self.read, int(reply or 0))
+
+
+class Reader:
+    """The receiving end.
+
+    Attributes:
+        sender: Who writes it.
+        name: The channel, for messages.
+        key: Its stream.
+        ack_key: Where its reader says how far it has read.
+        fetched: Behind the last entry that was read from the server.
+        entry_id: ID of that entry.
+        acknowledged: Sequence number of the last entry that the sender was told of.
+        keep: Entries in front of this may be trimmed.
+    """
+
+    def __init__(self, keys: Keys, sender: str, receiver: str, cursor: Cursor) -> None:
+        self.sender = sender
+        self.name = f"{sender} → {receiver}"
+        self.key = keys.channel(sender, receiver).encode()
+        self.ack_key = keys.acknowledgement(sender, receiver)
+        self.fetched = cursor
+        self.entry_id = cursor.entry_id.encode()
+        self.acknowledged = self._telling = cursor.sequence
+        self.keep = cursor
+
+    def take(self, raw: Sequence[RawEntry]) -> list[Entry]:
+        """Entries as they were read, which must follow those before."""
+        entries = []
+        sequence = self.fetched.sequence
+        promise_ns = order = 0
+        for entry_id, fields in raw:
+            payload = fields[1]
+            sequence += 1
+            if sequence_of(payload) != sequence:
+                raise ChannelGapError(
+                    f"channel {self.name}: expected entry {sequence}, got entry {sequence_of(payload)} "
+                    f"with ID {entry_id.decode()}"
+                )
+            promise_ns, order = parse_id(entry_id)
+            entries.append(Entry(promise_ns * PS_PER_NS, payload))
+        self.fetched = Cursor(sequence, promise_ns, order)
+        self.entry_id = raw[-1][0]
+        return entries
+
+    def acknowledge(self) -> bytes:
+        """The command that tells the sender how far this end has read; it makes no key that is gone."""
+        self._telling = self.fetched.sequence
+        return pack("SET", self.ack_key, self._telling, "XX")
+
+    def is_told(self, answer: Any) -> None:
+        """Takes the answer to :meth:`acknowledge`."""
+        self.acknowledged = self._telling
+
+    def trimming(self, history_ns: int) -> bytes:
+        """The command that trims what nobody needs any more, and leaves some history for people."""
+        oldest = f"{max(0, self.keep.promise_ns - history_ns)}-0" if history_ns else self.keep.entry_id
+        return pack(b"XTRIM", self.key, b"MINID", b"=", oldest)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One connection to the Redis server, on which many commands go out at once and are answered in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic, sleep
+from typing import Any, cast
+
+import redis
+from redis import exceptions
+
+from fabrictwin.runtime.bus.server import explain, in_our_words, where_is
+
+RETRY_PAUSE_S = 0.05
+
+LOST = (exceptions.ConnectionError, exceptions.TimeoutError)
+"""Errors after which nobody knows which commands were done."""
+
+
+class Link:
+    """A connection that belongs to one thread.
+
+    Attributes:
+        where: The server, for messages.
+    """
+
+    def __init__(self, client: redis.Redis) -> None:
+        """Connects.
+
+        Raises:
+            BusError: The server cannot be used.
+        """
+        self.where = where_is(client)
+        self._connection = cast(Any, client.connection_pool.make_connection())
+        with in_our_words(self.where):
+            self._connection.connect()
+
+    def call(self, commands: Sequence[bytes]) -> list[Any]:
+        """Sends packed commands and returns their answers; an error from the server is one, too.
+
+        Raises:
+            redis.exceptions.ConnectionError: The connection is lost.
+            redis.exceptions.TimeoutError: The server does not answer.
+        """
+        connection = self._connection
+        connection.send_packed_command((b"".join(commands),), check_health=False)
+        read = connection.read_response
+        answers: list[Any] = []
+        for _ in commands:
+            try:
+                answers.append(read())
+            except exceptions.ResponseError as error:
+                answers.append(error)
+        return answers
+
+    def ask(self, command: bytes) -> Any:
+        """The answer to one packed command.
+
+        Raises:
+            BusError: There is none.
+        """
+        try:
+            answer = self.call([command])[0]
+        except exceptions.RedisError as error:
+            raise explain(error, self.where) from error
+        if isinstance(answer, exceptions.RedisError):
+            raise explain(answer, self.where) from answer
+        return answer
+
+    def reconnect(self, deadline: float, cause: exceptions.RedisError) -> None:
+        """Connects again after a loss.
+
+        Args:
+            deadline: When to give up, as ``time.monotonic`` has it.
+            cause: What lost the connection.
+
+        Raises:
+            BusError: The server did not come back, or does not let us in.
+        """
+        self._connection.disconnect()
+        while True:
+            error = explain(cause, self.where)
+            if monotonic() >= deadline or not is_passing(cause):
+                raise error from cause
+            try:
+                self._connection.connect()
+                return
+            except exceptions.RedisError as again:
+                cause = again
+            sleep(RETRY_PAUSE_S)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._connection.disconnect()
+
+
+def is_passing(error: exceptions.RedisError) -> bool:
+    """Whether an error may go away by itself."""
+    return isinstance(error, LOST) and not isinstance(
+        error, exceptions.AuthenticationError | exceptions.AuthorizationError
+    )
+
+
+def is_repetition(answer: Any) -> bool:
+    """Whether XADD was refused because the stream has this entry, or a later one."""
+    return isinstance(answer, exceptions.ResponseError) and "equal or smaller" in str(answer)
