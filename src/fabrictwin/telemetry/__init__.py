@@ -6,5 +6,15 @@ from fabrictwin.telemetry.exposition import CONTENT_TYPE
 from fabrictwin.telemetry.health import Channel, Health
 from fabrictwin.telemetry.metric import Service
 from fabrictwin.telemetry.snapshot import FabricSource
+from fabrictwin.telemetry.targets import Target, target_groups
 
-__all__ = ["CONTENT_TYPE", "Channel", "Exporter", "FabricSource", "Health", "Service"]
+__all__ = [
+    "CONTENT_TYPE",
+    "Channel",
+    "Exporter",
+    "FabricSource",
+    "Health",
+    "Service",
+    "Target",
+    "target_groups",
+]
