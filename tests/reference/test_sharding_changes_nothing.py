@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, example, given, settings
 
-from fabrictwin.model.scenario import parse_scenario
+from fabrictwin.engine.partition import Partition, split_by_kind, split_evenly
+from fabrictwin.model.scenario import Scenario, parse_scenario
 from fabrictwin.runtime.offline import open_simulation
 from reference.random_scenarios import scenario_texts
 
@@ -46,8 +47,8 @@ faults:
 """All messages have failed, but packets still wait for credits that come with the refresh of a lost FCP."""
 
 
-def _digest(text: str, shards: int) -> tuple[str, str, float]:
-    simulation = open_simulation(parse_scenario(text), shards=shards)
+def _digest(scenario: Scenario, partition: Partition) -> tuple[str, str, float]:
+    simulation = open_simulation(scenario, partition=partition)
     simulation.run()
     result = simulation.result()
     return result["digest"], result["stopped"], result["fabric_time_ns"]
@@ -56,5 +57,10 @@ def _digest(text: str, shards: int) -> tuple[str, str, float]:
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenario_texts())
 @example(LOST_CREDITS)
-def test_digest_of_random_fabrics_is_the_same_for_every_number_of_shards(text: str) -> None:
-    assert _digest(text, 2) == _digest(text, 5) == _digest(text, 1)
+def test_digest_of_random_fabrics_is_the_same_however_they_are_split(text: str) -> None:
+    scenario = parse_scenario(text)
+    whole = _digest(scenario, split_evenly(scenario.fabric, 1))
+    assert _digest(scenario, split_evenly(scenario.fabric, 2)) == whole
+    assert _digest(scenario, split_evenly(scenario.fabric, 5)) == whole
+    assert _digest(scenario, split_by_kind(scenario.fabric, 1, 1)) == whole
+    assert _digest(scenario, split_by_kind(scenario.fabric, 2, 2)) == whole

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabrictwin.engine import state as st
 from fabrictwin.engine.cc.ib_cca import CCTI_TIMER_UNIT_PS
-from fabrictwin.engine.codes import NEVER, EventKind, PvCare, QpState
+from fabrictwin.engine.codes import NEVER, CcRole, EventKind, PvCare, QpState
 from fabrictwin.engine.faults import LFT_WRITE
 from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.hca import AT_LINE_RATE
@@ -99,13 +99,16 @@ def path_sl(plan: Plan, flow: Flow, qp: int) -> int:
     return flow.sl if decide is None else decide(flow.src, destination_lid(plan, flow, qp))
 
 
-def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.State:
+def build_state(
+    plan: Plan, owned: np.ndarray, *, trace: bool = False, cc_role: CcRole = CcRole.TOGETHER
+) -> st.State:
     """The arrays of a shard at fabric time 0.
 
     Args:
         plan: Names for the rows.
         owned: [nodes] bool, the nodes that this shard simulates; events of others are not made.
         trace: Record every packet and FCP.
+        cc_role: Where the reaction points of congestion control are.
 
     Returns:
         The state, with its first events queued.
@@ -116,7 +119,7 @@ def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.Sta
     events = traffic + len(actions) + len(plan.ranks)
     state = st.State(
         g=_build_globals(),
-        par=_build_parameters(plan, trace),
+        par=_build_parameters(plan, trace, cc_role),
         port=port,
         port_more=_build_port_more(plan),
         pv=_build_port_vls(plan, port),
@@ -151,6 +154,7 @@ def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.Sta
         log=st.records(4 * RESERVE, st.LOG),
         out_packet=st.records(2 * RESERVE, st.PACKET),
         out_fcp=st.records(4 * RESERVE, st.FCP_OUT),
+        out_cc=st.records(2 * RESERVE, st.CC_OUT),
         trace=st.records(2 * RESERVE, st.PACKET_TRACE),
         fcp_trace=st.records(2 * RESERVE, st.FCP_TRACE),
         boundary=np.flatnonzero(port.remote).astype(np.int32),
@@ -162,10 +166,10 @@ def build_state(plan: Plan, owned: np.ndarray, *, trace: bool = False) -> st.Sta
 
 
 def _build_globals() -> st.Records:
-    return st.records(1, st.GLOBAL, bucket=-1)
+    return st.records(1, st.GLOBAL, bucket=-1, credits_known_ps=NEVER, stuck_ps=-1)
 
 
-def _build_parameters(plan: Plan, trace: bool) -> st.Records:
+def _build_parameters(plan: Plan, trace: bool, cc_role: CcRole) -> st.Records:
     scenario = plan.scenario
     control = scenario.congestion_control
     return st.records(
@@ -184,6 +188,7 @@ def _build_parameters(plan: Plan, trace: bool) -> st.Records:
         low_entries=len(_weighted(scenario.qos.vlarb_low)),
         lids=plan.forwarding.lft.shape[1],
         cc_on=int(control.algorithm == "ib_cca"),
+        cc_role=cc_role,
         marking_rate=control.marking_rate,
         packet_size=control.packet_size_blocks,
         ccti_increase=control.ccti_increase,

@@ -380,6 +380,8 @@ def block_sender(s: State, p: int, index: int, now_ps: int, from_ps: int) -> Non
     at_ps = expect_credits(s, p, index, now_ps)
     if at_ps < NEVER:
         schedule_credit(s, p, index, at_ps)
+    elif s.port[p].remote:
+        s.g[0].horizon_ps = min(s.g[0].horizon_ps, s.g[0].credits_known_ps)
 
 
 @kernel

@@ -122,6 +122,17 @@ class LogKind(IntEnum):
     VL_STALLED = 8
 
 
+class CcRole(IntEnum):
+    """Where the reaction points of congestion control are, seen from a shard."""
+
+    TOGETHER = 0
+    """With the HCAs that they belong to."""
+    ADAPTERS = 1
+    """In another process: BECNs are reported, CCTIs come back."""
+    REACTION_POINTS = 2
+    """Here, and nothing else is."""
+
+
 class Status(IntEnum):
     """Why :func:`fabrictwin.engine.loop.run` came back."""
 

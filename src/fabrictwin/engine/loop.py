@@ -20,14 +20,14 @@ from fabrictwin.engine.cbfc import (
     schedule_credit,
     send_fcps,
 )
-from fabrictwin.engine.cc.ib_cca import on_cc_notify, on_cc_timer
-from fabrictwin.engine.codes import FREQUENT, PASSIVE, EventKind, Status
+from fabrictwin.engine.cc.ib_cca import apply_later, notify_later, on_cc_notify, on_cc_timer
+from fabrictwin.engine.codes import FREQUENT, NEVER, PASSIVE, CcRole, EventKind, Status
 from fabrictwin.engine.faults import on_action, on_resync
 from fabrictwin.engine.hca import on_arrive_hca, on_drained
 from fabrictwin.engine.link import schedule_arrival
 from fabrictwin.engine.pools import take_packet
 from fabrictwin.engine.port import on_credit, on_port_free, serve_port
-from fabrictwin.engine.queue import advance_group, push_event
+from fabrictwin.engine.queue import advance_group, next_event, push_event
 from fabrictwin.engine.rank import on_received, run_rank
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
@@ -67,6 +67,7 @@ def _room(s: State) -> int:
         min(g.log_size - g.log, g.sorted_size - g.sorted_count),
     )
     out = min(g.out_packet_size - g.out_packets, g.out_fcp_size - g.out_fcps)
+    out = min(out, g.out_cc_size - g.out_ccs)
     traces = min(g.trace_size - g.traced, g.fcp_trace_size - g.traced_fcps)
     return min(min(left, logs), min(min(out, traces), g.heap_size - g.heap_count))
 
@@ -160,21 +161,44 @@ def _look_ahead(s: State, at: int) -> None:
 
 
 @kernel
-def run(s: State, horizon_ps: int) -> int:
-    """Handles every event before a fabric time; returns a :class:`Status`."""
+def _credit_horizon(s: State, horizon_ps: int) -> int:
+    """How far a shard may go for want of news of FCPs: not past them while a port waits for credits."""
     g = s.g[0]
+    if g.stuck_ps >= g.credits_known_ps:
+        return g.stuck_ps
+    g.stuck_ps = -1
+    if g.credits_known_ps >= horizon_ps:
+        return horizon_ps
+    vls = s.par[0].vls
+    for i in range(g.boundary_ports):
+        p = np.int64(s.boundary[i])
+        for vl in range(vls - 1):
+            pv = s.pv[p * vls + vl]
+            if pv.blocked and pv.fcp_ps == NEVER:
+                return g.credits_known_ps
+    return horizon_ps
+
+
+@kernel
+def run(s: State, until_ps: int) -> int:
+    """Handles every event before a fabric time, or before that for which news is lacking.
+
+    Returns a :class:`Status`; ``now_ps`` is then the fabric time reached.
+    """
+    g = s.g[0]
+    g.horizon_ps = _credit_horizon(s, until_ps)
     look_ahead = s.par[0].look_ahead
     budget = 0
     while True:
         if g.sorted_at == g.sorted_count:
-            if not advance_group(s, horizon_ps):
-                g.now_ps = horizon_ps
+            if not advance_group(s, g.horizon_ps):
+                g.now_ps = g.horizon_ps
                 return Status.REACHED
             continue
         event = s.sorted[g.sorted_at]
         now_ps = event.time_ps
-        if now_ps >= horizon_ps:
-            g.now_ps = horizon_ps
+        if now_ps >= g.horizon_ps:
+            g.now_ps = g.horizon_ps
             return Status.REACHED
         kind = (event.key >> 31) & _KIND_MASK
         budget -= 1
@@ -249,3 +273,39 @@ def take_in(s: State, packets, fcps) -> None:  # type: ignore[no-untyped-def]
             append_fcp(s, p, np.int64(record.pv), record.arrival_ps, record.value)
             if s.pv[record.pv].blocked or record.kind == FCP_INIT:
                 schedule_credit(s, p, record.pv, record.arrival_ps)
+
+
+@kernel
+def take_in_cc(s: State, reactions) -> None:  # type: ignore[no-untyped-def]
+    """Takes what congestion control says to HCAs, or what they say to it."""
+    for i in range(len(reactions)):
+        record = reactions[i]
+        if s.par[0].cc_role == CcRole.REACTION_POINTS:
+            notify_later(s, record.time_ps, np.int64(record.entity), np.int64(record.value))
+        else:
+            apply_later(s, record.time_ps, np.int64(record.entity), np.int64(record.value))
+
+
+@kernel
+def next_step(s: State) -> int:
+    """Fabric time of the next event, or of an FCP for another shard, whichever may come first."""
+    step_ps = next_event(s)
+    vls = s.par[0].vls
+    for i in range(s.g[0].boundary_ports):
+        first = np.int64(s.boundary[i]) * vls
+        for vl in range(vls - 1):
+            step_ps = min(step_ps, s.pv_input[first + vl].due_ps)
+    return step_ps
+
+
+@kernel
+def may_resynchronise(s: State, ports) -> bool:  # type: ignore[no-untyped-def]
+    """Whether blocks are lost, or can be, on what some ports send."""
+    vls = s.par[0].vls
+    for p in ports:
+        if s.port_more[p].error_below > 0:
+            return True
+        for vl in range(vls - 1):
+            if s.pv_input[p * vls + vl].eager:
+                return True
+    return False

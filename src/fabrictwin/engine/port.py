@@ -5,6 +5,7 @@
 **Events in**: PORT_FREE, CREDIT, and whatever returned this port. **Out**: PORT_FREE, CREDIT, ARRIVE.
 **Behaviour**: at most one event of its own is under way for a port: PORT_FREE if something may go when the
 transmitter is free, or CREDIT if it is certain that the only candidate will wait longer than that.
+A shard may run ahead of what it knows of FCPs from other shards; a port that needs them stops it.
 """
 
 from __future__ import annotations
@@ -70,6 +71,29 @@ def _arbitrate(s: State, p: int, now_ps: int) -> tuple[int, bool]:
 
 
 @kernel
+def _lacks_news(s: State, p: int, now_ps: int) -> bool:
+    """Whether a port's choice depends on FCPs of another shard that may have arrived and are not yet known.
+
+    If so, nothing more is handled at this time or later until they are; then the port chooses.
+    """
+    g = s.g[0]
+    if now_ps < g.credits_known_ps:
+        return False
+    port = s.port[p]
+    for vl in range(s.par[0].vls - 1):
+        if (port.vl_mask >> vl) & 1 == 0:
+            continue
+        index = p * s.par[0].vls + vl
+        blocks = blocks_of(_candidate_wire(s, p, index), s.pv[index].block_shift)
+        if not has_credits(s, p, index, blocks, now_ps):
+            g.horizon_ps = now_ps
+            g.stuck_ps = now_ps
+            serve_later(s, p, now_ps)
+            return True
+    return False
+
+
+@kernel
 def _plan_next(s: State, p: int, now_ps: int) -> None:
     """After a packet: PORT_FREE, or the arrival of credits if the only candidate must wait for that."""
     port = s.port[p]
@@ -79,7 +103,7 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
         return
     if port.vl_mask == 0:
         return
-    if vls == 2:
+    if vls == 2 and not port.remote:
         index = p * vls
         pv = s.pv[index]
         blocks = blocks_of(_candidate_wire(s, p, index), pv.block_shift)
@@ -114,6 +138,8 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     vl = last
     high = False
     if not vl15:
+        if port.remote and _lacks_news(s, p, now_ps):
+            return
         if vls == 2:
             if not _is_ready(s, p, 0, now_ps):
                 return

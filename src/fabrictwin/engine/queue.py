@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.codes import PASSIVE
+from fabrictwin.engine.codes import NEVER, PASSIVE
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
 from fabrictwin.jit import inline_kernel, kernel
@@ -236,3 +236,21 @@ def advance_group(s: State, horizon_ps: int) -> bool:
     if s.par[0].look_ahead:
         _prefetch_group(s, end)
     return True
+
+
+@kernel
+def next_event(s: State) -> int:
+    """Fabric time of the next event; NEVER: there is none."""
+    g = s.g[0]
+    if g.sorted_at < g.sorted_count:
+        return s.sorted[g.sorted_at].time_ps
+    next_ps = np.int64(NEVER)
+    if g.heap_count > 0:
+        next_ps = s.heap[0].time_ps
+    if g.wheel_count > 0:
+        bucket = _next_occupied(s, g.bucket + 1, g.bucket + s.par[0].buckets)
+        index = np.int64(s.bucket[bucket & (s.par[0].buckets - 1)])
+        while index >= 0:
+            next_ps = min(next_ps, s.event[index].time_ps)
+            index = np.int64(s.event[index].next)
+    return next_ps

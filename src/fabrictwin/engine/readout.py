@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from fabrictwin.engine.build import Plan
+from fabrictwin.engine.group import ShardGroup
 from fabrictwin.engine.port_counters import ARRAYS_OF_VLS, PORT_COUNTERS, waited_for_credits
-from fabrictwin.engine.shard import ShardGroup
 from fabrictwin.engine.state import Records
 
 _PORT_FIELDS = {
@@ -71,7 +71,8 @@ class Readout:
     def __init__(self, plan: Plan, group: ShardGroup) -> None:
         self.plan = plan
         self._shards = group.shards
-        self._owner = group.owner
+        self._owner = group.partition.owner
+        self._reaction_points = group.partition.congestion_control
         self.now_ps = group.now_ps
 
     def _of_nodes(self, name: str, nodes: np.ndarray) -> Records:
@@ -134,8 +135,13 @@ class Readout:
 
     @cached_property
     def congestion(self) -> Records:
-        """[entities] CC_ENTITY."""
-        return self._of_nodes("cc", np.asarray(self._shards[0].state.cc.node))
+        """[entities] CC_ENTITY; what an HCA uses comes from its own shard."""
+        merged = self._of_nodes("cc", np.asarray(self._shards[0].state.cc.node))
+        if self._reaction_points is None:
+            return merged
+        applied, merged = merged.applied, self._shards[self._reaction_points].state.cc.copy()
+        merged.applied = applied
+        return merged
 
     @cached_property
     def forwarding_tables(self) -> np.ndarray:

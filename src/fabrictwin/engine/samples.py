@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from fabrictwin.engine.codes import NEVER
+from fabrictwin.engine.group import ShardGroup
 from fabrictwin.engine.observe import add_flows, add_ports
-from fabrictwin.engine.shard import ShardGroup
 from fabrictwin.units import PS_PER_US
 
 MOST_SAMPLES = 256

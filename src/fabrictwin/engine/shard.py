@@ -1,93 +1,267 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shard: the part of a fabric that one logical process simulates, and the promises between shards.
+"""A shard: the part of a fabric that one logical process simulates, and what it promises to others.
 
 Conservative synchronisation (Chandy, Misra, Bryant): a shard may go up to the least promise over its incoming
-channels. A promise is the sender's own fabric time plus the channel's lookahead, and that comes from the
-cables: nothing that has not started yet has an effect at the other end before the propagation delay and the
-shortest wire time.
+channels. A promise is the sender's own fabric time plus the channel's lookahead, which comes from the models:
+a packet has no effect before the propagation delay and the receiver's pipeline, an FCP none before the
+propagation delay and its wire time. An FCP matters only to a port that waits for credits. So a shard goes as
+far as packets are promised, and stops by itself where a port would need an FCP that may be under way
+(docs/decisions/0009).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from fabrictwin.engine.build import Plan, build_state
 from fabrictwin.engine.cbfc import wire_time
-from fabrictwin.engine.codes import FCP_BYTES, NEVER, Status
-from fabrictwin.engine.loop import RESERVE, announce, run, settle, take_in
-from fabrictwin.engine.state import Records, State, grow
+from fabrictwin.engine.codes import DATA_OVERHEAD_BYTES, FCP_BYTES, NEVER, CcRole, Status
+from fabrictwin.engine.loop import (
+    RESERVE,
+    announce,
+    may_resynchronise,
+    next_step,
+    run,
+    settle,
+    take_in,
+    take_in_cc,
+)
+from fabrictwin.engine.partition import Partition
+from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, Records, State, grow, records
+from fabrictwin.model.action import ActionKind
+
+_HARMFUL = (ActionKind.LINK_STATE, ActionKind.LINK_RATE, ActionKind.LINK_ERROR)
+"""Actions on a cable after which an FCP may matter at once (it re-synchronises, or starts a link)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Window:
-    """What one shard says to another in one step.
+    """What one logical process says to another in one step.
 
     Attributes:
-        promise_ps: No later message on this channel has an effect before this fabric time.
+        reached_ps: The sender's own fabric time.
+        packets_ps: No later message on this channel but an FCP has an effect before this fabric time.
+        fcps_ps: No later FCP on this channel arrives before this fabric time.
+        calm_ps: No FCP that does more than to advertise credits is sent before this fabric time.
         packets: PACKET records, ``port`` being the receiving port.
         fcps: FCP_OUT records, ``pv`` being the sender's side that hears them.
+        reactions: CC_OUT records: to congestion control, or from it.
     """
 
-    promise_ps: int
-    packets: Records
-    fcps: Records
+    reached_ps: int
+    packets_ps: int
+    fcps_ps: int
+    calm_ps: int = NEVER
+    packets: Records = field(default_factory=lambda: records(0, PACKET))
+    fcps: Records = field(default_factory=lambda: records(0, FCP_OUT))
+    reactions: Records = field(default_factory=lambda: records(0, CC_OUT))
+
+    @property
+    def weight(self) -> int:
+        """Messages in it that keep a fabric busy."""
+        return len(self.packets) + len(self.reactions)
+
+
+@dataclass(slots=True)
+class _Channel:
+    """One direction between two shards, as either end sees it.
+
+    Attributes:
+        packets_ps: Outgoing: lookahead of packets. Incoming: their promise.
+        fcps_ps: The same of FCPs.
+        messages: Messages sent or heard so far that keep a fabric busy.
+        ports: Outgoing: the ports that face the other shard.
+        faults_ps: When cables of this channel go down, come up or change, sorted.
+        reached_ps: Incoming: the sender's fabric time.
+        calm_ps: Incoming: what the sender said last.
+    """
+
+    packets_ps: int = NEVER
+    fcps_ps: int = NEVER
+    messages: int = 0
+    ports: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    faults_ps: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    reached_ps: int = 0
+    calm_ps: int = NEVER
+
+    @property
+    def horizon_ps(self) -> int:
+        """How far the receiver may go, if no port of it needs an FCP."""
+        # The sender has spoken after every fault before the time that it had reached.
+        calm_ps = min(self.calm_ps, self.next_fault_ps(self.reached_ps))
+        if self.packets_ps <= calm_ps:
+            return self.packets_ps
+        return max(calm_ps, min(self.fcps_ps, self.packets_ps))
+
+    def next_fault_ps(self, from_ps: int) -> int:
+        """When a cable of this channel changes next, from a fabric time on."""
+        at = int(np.searchsorted(self.faults_ps, from_ps)) if len(self.faults_ps) else 0
+        return int(self.faults_ps[at]) if at < len(self.faults_ps) else NEVER
 
 
 class Shard:
     """One logical process.
 
+    Args:
+        plan: The scenario and its rows.
+        partition: Who simulates what.
+        number: Which shard this is.
+        trace: Record every packet and FCP.
+
     Attributes:
         number: Its number.
         state: Its arrays; rows of nodes that it does not own mean nothing.
+        outgoing: Lookaheads, by the number of the shard that hears.
+        incoming: Promises, by the number of the shard that speaks.
     """
 
-    def __init__(self, plan: Plan, owner: np.ndarray, number: int, *, trace: bool) -> None:
+    def __init__(self, plan: Plan, partition: Partition, number: int, *, trace: bool = False) -> None:
         self.number = number
-        owned = owner == number
-        self.state: State = build_state(plan, owned, trace=trace)
+        owned = partition.owner == number
+        role = _cc_role(partition, number)
+        self.state: State = build_state(plan, owned, trace=trace, cc_role=role)
         self.ports = np.flatnonzero(owned[self.state.port.node]).astype(np.int32)
-        self._owner_of_port = owner[self.state.port.node]
-        self.lookahead_ps = self._lookaheads()
+        self._owner_of_port = partition.owner[self.state.port.node]
+        self._owner_of_cc = partition.owner[self.state.cc.node]
+        self._cc = partition.congestion_control
+        self.outgoing: dict[int, _Channel] = {}
+        self.incoming: dict[int, _Channel] = {}
+        self._open_link_channels()
+        self._open_cc_channels(plan, partition)
+        self.watch_faults()
 
-    def _lookaheads(self) -> dict[int, int]:
-        """Lookahead of each outgoing channel, by the shard at its end."""
-        ahead: dict[int, int] = {}
+    def _open_link_channels(self) -> None:
         for index in self.state.boundary:
             port = self.state.port[index]
             other = int(self._owner_of_port[port.peer])
-            link_ps = int(port.delay_ps) + int(wire_time(FCP_BYTES, int(port.fs_per_byte)))
-            ahead[other] = min(ahead.get(other, NEVER), link_ps)
-        return ahead
+            pipeline_ps = self._pipeline_ps(int(port.peer_node), int(port.fs_per_byte))
+            fcp_ps = int(wire_time(FCP_BYTES, int(port.fs_per_byte)))
+            ahead = self.outgoing.setdefault(other, _Channel())
+            ahead.packets_ps = min(ahead.packets_ps, int(port.delay_ps) + pipeline_ps)
+            ahead.fcps_ps = min(ahead.fcps_ps, int(port.delay_ps) + fcp_ps)
+            back = self.state.port[port.peer]
+            pipeline_ps = self._pipeline_ps(int(port.node), int(back.fs_per_byte))
+            heard = self.incoming.setdefault(other, _Channel())
+            heard.packets_ps = min(heard.packets_ps, int(back.delay_ps) + pipeline_ps)
+            heard.fcps_ps = min(heard.fcps_ps, int(back.delay_ps) + fcp_ps)
 
-    def advance(self, horizon_ps: int) -> None:
-        """Simulates every event before a fabric time."""
-        while run(self.state, horizon_ps) == Status.GROW:
+    def _pipeline_ps(self, node: int, fs_per_byte: int) -> int:
+        """From a packet's first byte at a node to the first thing that it can cause there."""
+        record = self.state.node[node]
+        stored_ps = int(wire_time(DATA_OVERHEAD_BYTES, fs_per_byte)) if record.stores else 0
+        return int(record.forwarding_ps) + stored_ps
+
+    def _open_cc_channels(self, plan: Plan, partition: Partition) -> None:
+        control = plan.scenario.congestion_control
+        if self._cc is None or control.algorithm == "none":
+            return
+        with_hcas = {int(partition.owner[node]) for node in plan.scenario.fabric.hcas}
+        others = (
+            with_hcas
+            if self.number == self._cc
+            else {self._cc} & {self._cc if self.number in with_hcas else -1}
+        )
+        to_cc_ps = control.reaction_latency_ps // 2
+        to_hca_ps = control.reaction_latency_ps - to_cc_ps
+        out_ps, in_ps = (to_hca_ps, to_cc_ps) if self.number == self._cc else (to_cc_ps, to_hca_ps)
+        for other in sorted(others):
+            self.outgoing[other] = _Channel(packets_ps=out_ps)
+            self.incoming[other] = _Channel(packets_ps=in_ps)
+
+    def watch_faults(self) -> None:
+        """Notes when cables between shards change; after every new action."""
+        action = self.state.action
+        harmful = action[np.isin(action.kind, _HARMFUL)]
+        facing = self._owner_of_port[self.state.port.peer[self.state.boundary]]
+        for other, ahead in self.outgoing.items():
+            ahead.ports = self.state.boundary[facing == other]
+            ahead.faults_ps = np.sort(harmful.at_ps[np.isin(harmful.port, ahead.ports)])
+            self.incoming[other].faults_ps = ahead.faults_ps
+
+    def _calm_ps(self, ahead: _Channel, now_ps: int) -> int:
+        """Before which fabric time no FCP on a channel will re-synchronise credits or start a link."""
+        if len(ahead.faults_ps) == 0:
+            return NEVER
+        if ahead.faults_ps[0] < now_ps and may_resynchronise(self.state, ahead.ports):
+            return now_ps
+        return ahead.next_fault_ps(now_ps)
+
+    @property
+    def reached_ps(self) -> int:
+        """Fabric time reached: every event before it is done."""
+        return int(self.state.g[0].now_ps)
+
+    @property
+    def horizon_ps(self) -> int:
+        """Fabric time that it may go to, as far as it has heard."""
+        return min((channel.horizon_ps for channel in self.incoming.values()), default=NEVER)
+
+    @property
+    def next_ps(self) -> int:
+        """Fabric time of the next thing that it does by itself; NEVER: nothing."""
+        return int(next_step(self.state))
+
+    def advance(self, to_ps: int) -> int:
+        """Simulates every event before a fabric time, or as far as it may go; returns the time reached."""
+        known_ps = min((channel.fcps_ps for channel in self.incoming.values()), default=NEVER)
+        self.state.g[0].credits_known_ps = known_ps
+        while run(self.state, min(to_ps, self.horizon_ps)) == Status.GROW:
             grow(self.state, RESERVE)
+        return self.reached_ps
 
-    def speak(self, now_ps: int) -> dict[int, Window]:
+    def speak(self) -> dict[int, Window]:
         """What this shard has to say at its fabric time, by the shard that hears it; empties the outbox."""
-        if not self.lookahead_ps:
+        if not self.outgoing:
             return {}
+        now_ps = self.reached_ps
         announce(self.state, now_ps - 1)
         g = self.state.g[0]
         packets = self.state.out_packet[: g.out_packets].copy()
         fcps = self.state.out_fcp[: g.out_fcps].copy()
-        g.out_packets = 0
-        g.out_fcps = 0
+        reactions = self.state.out_cc[: g.out_ccs].copy()
+        g.out_packets = g.out_fcps = g.out_ccs = 0
         packet_to = self._owner_of_port[packets.port]
         fcp_to = self._owner_of_port[fcps.pv // self.state.par[0].vls]
-        return {
-            other: Window(now_ps + ahead_ps, packets[packet_to == other], fcps[fcp_to == other])
-            for other, ahead_ps in self.lookahead_ps.items()
-        }
+        windows = {}
+        for other, ahead in self.outgoing.items():
+            windows[other] = Window(
+                now_ps,
+                _later(now_ps, ahead.packets_ps),
+                _later(now_ps, ahead.fcps_ps),
+                self._calm_ps(ahead, now_ps),
+                packets[packet_to == other],
+                fcps[fcp_to == other],
+                reactions[self._reactions_to(other, reactions)],
+            )
+            ahead.messages += windows[other].weight
+        return windows
 
-    def hear(self, window: Window) -> None:
+    def _reactions_to(self, other: int, reactions: Records) -> np.ndarray:
+        if other == self._cc:
+            return np.ones(len(reactions), bool)
+        return np.asarray(self._owner_of_cc[reactions.entity] == other)
+
+    def hear(self, sender: int, window: Window) -> None:
         """Takes in what another shard has said."""
-        while self._room() < len(window.packets) + len(window.fcps) + RESERVE:
-            grow(self.state, len(window.packets) + len(window.fcps) + RESERVE)
+        wanted = len(window.packets) + len(window.fcps) + len(window.reactions) + RESERVE
+        while self._room() < wanted:
+            grow(self.state, wanted)
         take_in(self.state, window.packets, window.fcps)
+        take_in_cc(self.state, window.reactions)
+        channel = self.incoming[sender]
+        channel.packets_ps = window.packets_ps
+        channel.fcps_ps = window.fcps_ps
+        channel.calm_ps = window.calm_ps
+        channel.reached_ps = window.reached_ps
+        channel.messages += window.weight
+
+    def skip_to(self, quiet_ps: int) -> None:
+        """Nobody does anything before a fabric time, and nothing is under way: all channels promise it."""
+        for channel in self.incoming.values():
+            channel.packets_ps = max(channel.packets_ps, quiet_ps)
+            channel.fcps_ps = max(channel.fcps_ps, quiet_ps)
 
     def _room(self) -> int:
         g = self.state.g[0]
@@ -95,9 +269,9 @@ class Shard:
         sorted_left = len(self.state.sorted) - g.sorted_count
         return int(min(g.packets_left, g.cells_left, g.events_left, heap_left, sorted_left))
 
-    def settle(self, now_ps: int) -> None:
-        """Works out all FCPs up to a fabric time, so that the arrays can be read."""
-        settle(self.state, self.ports, now_ps)
+    def settle(self) -> None:
+        """Works out all FCPs up to the fabric time reached, so that the arrays can be read."""
+        settle(self.state, self.ports, self.reached_ps - 1)
 
     @property
     def is_idle(self) -> bool:
@@ -106,55 +280,11 @@ class Shard:
         return bool(g.live == 0 and g.outstanding == 0 and g.packets_left == len(self.state.packet))
 
 
-class ShardGroup:
-    """Shards in one process, over an in-process bus.
-
-    Attributes:
-        shards: The logical processes.
-        owner: [nodes] number of the shard that owns each node.
-        now_ps: Fabric time that every shard has reached.
-    """
-
-    def __init__(self, plan: Plan, count: int, *, trace: bool) -> None:
-        self.owner = split_nodes(plan, count)
-        self.shards = [Shard(plan, self.owner, number, trace=trace) for number in range(count)]
-        self.now_ps = 0
-
-    def advance(self, target_ps: int) -> None:
-        """Brings every shard to a fabric time: all events before it are done."""
-        reached = [self.now_ps] * len(self.shards)
-        promises = {
-            (shard.number, other): self.now_ps + ahead
-            for shard in self.shards
-            for other, ahead in shard.lookahead_ps.items()
-        }
-        while min(reached) < target_ps:
-            for shard in self.shards:
-                incoming = [ps for (_, to), ps in promises.items() if to == shard.number]
-                horizon_ps = min([target_ps, *incoming])
-                if horizon_ps <= reached[shard.number]:
-                    continue
-                shard.advance(horizon_ps)
-                reached[shard.number] = horizon_ps
-                for other, window in shard.speak(horizon_ps).items():
-                    self.shards[other].hear(window)
-                    promises[shard.number, other] = window.promise_ps
-        self.now_ps = target_ps
-
-    def settle(self) -> None:
-        """Makes the arrays of every shard readable at the fabric time reached."""
-        for shard in self.shards:
-            shard.settle(self.now_ps - 1)
-        if len(self.shards) == 1:
-            return
-        for shard in self.shards:
-            for other, window in shard.speak(self.now_ps).items():
-                self.shards[other].hear(window)
-        for shard in self.shards:
-            shard.settle(self.now_ps - 1)
+def _later(now_ps: int, ahead_ps: int) -> int:
+    return NEVER if ahead_ps == NEVER else now_ps + ahead_ps
 
 
-def split_nodes(plan: Plan, count: int) -> np.ndarray:
-    """Number of the shard of each node: equal runs of nodes in index order."""
-    nodes = len(plan.scenario.fabric.nodes)
-    return np.arange(nodes, dtype=np.int64) * count // max(1, nodes)
+def _cc_role(partition: Partition, number: int) -> CcRole:
+    if partition.congestion_control is None:
+        return CcRole.TOGETHER
+    return CcRole.REACTION_POINTS if partition.congestion_control == number else CcRole.ADAPTERS

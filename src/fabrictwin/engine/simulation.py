@@ -12,10 +12,11 @@ import numpy as np
 from fabrictwin.engine.build import Plan, make_plan
 from fabrictwin.engine.deadlock import Deadlock, find_deadlock
 from fabrictwin.engine.forwarding import Forwarding
+from fabrictwin.engine.group import ShardGroup
+from fabrictwin.engine.partition import Partition, split_evenly
 from fabrictwin.engine.readout import Readout
 from fabrictwin.engine.result import describe_ports, describe_run
 from fabrictwin.engine.samples import Samples
-from fabrictwin.engine.shard import ShardGroup
 from fabrictwin.engine.state import Records
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.units import PS_PER_US
@@ -43,7 +44,7 @@ class Simulation:
     Args:
         scenario: What to run.
         forwarding: Its forwarding tables.
-        shards: Logical processes to split it into; the result is the same for any number.
+        partition: Who simulates what, None: one shard; the result is the same for any.
         trace: Record every packet and flow-control packet, for :meth:`trace`.
 
     Attributes:
@@ -52,10 +53,15 @@ class Simulation:
     """
 
     def __init__(
-        self, scenario: Scenario, forwarding: Forwarding, *, shards: int = 1, trace: bool = False
+        self,
+        scenario: Scenario,
+        forwarding: Forwarding,
+        *,
+        partition: Partition | None = None,
+        trace: bool = False,
     ) -> None:
         self.plan: Plan = make_plan(scenario, forwarding)
-        self._group = ShardGroup(self.plan, min(shards, len(scenario.fabric.nodes)), trace=trace)
+        self._group = ShardGroup(self.plan, partition or split_evenly(scenario.fabric, 1), trace=trace)
         self.samples = Samples(self.plan.ports.total, len(self.plan.flows))
         self.stopped = "duration"
         self.deadlock: Deadlock | None = None

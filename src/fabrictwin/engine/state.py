@@ -278,6 +278,9 @@ CC_ENTITY = np.dtype(
 GLOBAL = np.dtype(
     [
         ("now_ps", "i8"),
+        ("horizon_ps", "i8"),  # no event at or after this is handled
+        ("credits_known_ps", "i8"),  # no FCP of another shard arrives before this that is not known
+        ("stuck_ps", "i8"),  # a port waits at this time for news of FCPs, -1: none does
         ("last_live_ps", "i8"),  # the last time that something kept the fabric busy
         ("live", "i8"),  # queued events that keep the fabric busy
         ("outstanding", "i8"),  # messages posted and neither acknowledged nor failed
@@ -301,6 +304,7 @@ GLOBAL = np.dtype(
         ("log", "i8"),
         ("out_packets", "i8"),
         ("out_fcps", "i8"),
+        ("out_ccs", "i8"),
         ("traced", "i8"),
         ("traced_fcps", "i8"),
         ("latency_size", "i8"),
@@ -308,6 +312,7 @@ GLOBAL = np.dtype(
         ("log_size", "i8"),
         ("out_packet_size", "i8"),
         ("out_fcp_size", "i8"),
+        ("out_cc_size", "i8"),
         ("trace_size", "i8"),
         ("fcp_trace_size", "i8"),
         ("heap_size", "i8"),
@@ -332,6 +337,7 @@ PARAMETER = np.dtype(
         ("low_entries", "i4"),
         ("lids", "i4"),  # entries of a forwarding table
         ("cc_on", "i1"),
+        ("cc_role", "i1"),  # CcRole
         ("marking_rate", "i4"),
         ("packet_size", "i4"),
         ("ccti_increase", "i4"),
@@ -366,6 +372,9 @@ LOG = np.dtype(
 )
 
 FCP_OUT = np.dtype([("arrival_ps", "i8"), ("pv", "i4"), ("value", "i4"), ("kind", "i4")], align=True)
+CC_OUT = np.dtype(  # a BECN for a reaction point, or the CCTI that an HCA is to use
+    [("time_ps", "i8"), ("entity", "i4"), ("value", "i4")], align=True
+)
 PACKET_TRACE = np.dtype(
     [
         ("start_ps", "i8"),
@@ -390,6 +399,7 @@ LOGS = {
     "log": "log",
     "out_packet": "out_packets",
     "out_fcp": "out_fcps",
+    "out_cc": "out_ccs",
     "trace": "traced",
     "fcp_trace": "traced_fcps",
     "heap": "heap_count",
@@ -444,6 +454,7 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "log": LOG,  # log
     "out_packet": PACKET,  # packets that leave this shard
     "out_fcp": FCP_OUT,  # FCPs that leave this shard
+    "out_cc": CC_OUT,  # what congestion control and the HCAs say to each other
     "trace": PACKET_TRACE,  # log
     "fcp_trace": FCP_TRACE,  # log
     "boundary": np.dtype("i4"),  # [g.boundary_ports] ports whose other end is in another shard

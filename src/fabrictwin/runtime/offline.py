@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fabrictwin.engine.forwarding import BlockWrite, Forwarding
+from fabrictwin.engine.partition import Partition, split_evenly
 from fabrictwin.engine.simulation import Simulation
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.subnet.reaction import link_changes, react
@@ -24,12 +25,16 @@ def decide_forwarding(scenario: Scenario) -> Forwarding:
     )
 
 
-def open_simulation(scenario: Scenario, *, shards: int = 1, trace: bool = False) -> Simulation:
+def open_simulation(
+    scenario: Scenario, *, shards: int = 1, partition: Partition | None = None, trace: bool = False
+) -> Simulation:
     """A scenario, routed and ready to run.
 
     Args:
         scenario: The scenario.
-        shards: Logical processes to split it into.
+        shards: Logical processes to split it into, unless a partition says it.
+        partition: Who simulates what.
         trace: Record every packet.
     """
-    return Simulation(scenario, decide_forwarding(scenario), shards=shards, trace=trace)
+    partition = partition or split_evenly(scenario.fabric, shards)
+    return Simulation(scenario, decide_forwarding(scenario), partition=partition, trace=trace)

@@ -14,7 +14,7 @@ result.
 
 from __future__ import annotations
 
-from fabrictwin.engine.codes import EventKind, Flag, PacketKind
+from fabrictwin.engine.codes import CcRole, EventKind, Flag, PacketKind
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
 from fabrictwin.jit import kernel
@@ -48,8 +48,34 @@ def on_becn(s: State, qp: int, now_ps: int) -> None:
     if s.par[0].cc_on == 0:
         return
     entity = s.requester[qp].cc
-    node = s.cc[entity].node
-    push_event(s, now_ps + s.par[0].reaction_ps // 2, node, EventKind.CC_NOTIFY, qp, entity)
+    notify_ps = now_ps + s.par[0].reaction_ps // 2
+    if s.par[0].cc_role == CcRole.ADAPTERS:
+        _send_out(s, notify_ps, entity, qp)
+        return
+    notify_later(s, notify_ps, entity, qp)
+
+
+@kernel
+def notify_later(s: State, time_ps: int, entity: int, qp: int) -> None:
+    """A reaction point is going to hear of a BECN."""
+    push_event(s, time_ps, s.cc[entity].node, EventKind.CC_NOTIFY, qp, entity)
+
+
+@kernel
+def apply_later(s: State, time_ps: int, entity: int, ccti: int) -> None:
+    """An HCA is going to use a CCTI."""
+    push_event(s, time_ps, s.cc[entity].node, EventKind.CC_APPLY, entity, ccti)
+
+
+@kernel
+def _send_out(s: State, time_ps: int, entity: int, value: int) -> None:
+    """Hands a record to the bus."""
+    g = s.g[0]
+    record = s.out_cc[g.out_ccs]
+    record.time_ps = time_ps
+    record.entity = entity
+    record.value = value
+    g.out_ccs += 1
 
 
 @kernel
@@ -59,7 +85,7 @@ def on_cc_notify(s: State, entity: int, now_ps: int) -> None:
     cc = s.cc[entity]
     cc.becns += 1
     cc.ccti = min(par.ccti_limit, max(cc.ccti, par.ccti_min) + par.ccti_increase)
-    _apply_later(s, entity, now_ps)
+    _answer(s, entity, now_ps)
     if not cc.timer_on and cc.ccti > par.ccti_min:
         cc.timer_on = 1
         push_event(s, now_ps + par.ccti_timer_ps, cc.node, EventKind.CC_TIMER, entity, entity)
@@ -72,17 +98,21 @@ def on_cc_timer(s: State, entity: int, now_ps: int) -> None:
     cc = s.cc[entity]
     if cc.ccti > par.ccti_min:
         cc.ccti -= 1
-        _apply_later(s, entity, now_ps)
+        _answer(s, entity, now_ps)
     cc.timer_on = 1 if cc.ccti > par.ccti_min else 0
     if cc.timer_on:
         push_event(s, now_ps + par.ccti_timer_ps, cc.node, EventKind.CC_TIMER, entity, entity)
 
 
 @kernel
-def _apply_later(s: State, entity: int, now_ps: int) -> None:
+def _answer(s: State, entity: int, now_ps: int) -> None:
+    """Tells the HCA of a new CCTI."""
     cc = s.cc[entity]
     half_ps = s.par[0].reaction_ps - s.par[0].reaction_ps // 2
-    push_event(s, now_ps + half_ps, cc.node, EventKind.CC_APPLY, entity, cc.ccti)
+    if s.par[0].cc_role == CcRole.REACTION_POINTS:
+        _send_out(s, now_ps + half_ps, entity, cc.ccti)
+    else:
+        apply_later(s, now_ps + half_ps, entity, cc.ccti)
 
 
 @kernel
