@@ -30,7 +30,8 @@ class ShardGroup:
     def advance(self, target_ps: int) -> None:
         """Brings every shard to a fabric time: all events before it are done."""
         while any(shard.reached_ps < target_ps for shard in self.shards):
-            if not any([self._step(shard, target_ps) for shard in self.shards]):
+            busy = [self._step(shard, target_ps) for shard in self.shards]
+            if not any(busy):
                 self._skip(target_ps)
         self.now_ps = target_ps
 

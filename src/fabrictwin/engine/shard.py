@@ -157,12 +157,11 @@ class Shard:
         control = plan.scenario.congestion_control
         if self._cc is None or control.algorithm == "none":
             return
-        with_hcas = {int(partition.owner[node]) for node in plan.scenario.fabric.hcas}
-        others = (
-            with_hcas
-            if self.number == self._cc
-            else {self._cc} & {self._cc if self.number in with_hcas else -1}
-        )
+        adapters = {int(partition.owner[node]) for node in plan.scenario.fabric.hcas}
+        if self.number == self._cc:
+            others = adapters
+        else:
+            others = {self._cc} if self.number in adapters else set()
         to_cc_ps = control.reaction_latency_ps // 2
         to_hca_ps = control.reaction_latency_ps - to_cc_ps
         out_ps, in_ps = (to_hca_ps, to_cc_ps) if self.number == self._cc else (to_cc_ps, to_hca_ps)
