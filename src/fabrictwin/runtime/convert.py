@@ -11,6 +11,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from fabrictwin.bus.v1.window_pb2 import RecordBatch, Window
+from fabrictwin.model.controller import NEVER_PS
 from fabrictwin.runtime.bus.errors import BadPayloadError
 from fabrictwin.runtime.records import BY_KIND, BY_NAME, COMMAND, Layout
 
@@ -28,6 +29,7 @@ class WindowData:
         records: Records by the name of their kind, with the layout's dtype; kinds without any are absent.
         commands: Lines of the command log, without line feeds.
         sequence: Number of the Window on its channel, from 1.
+        calm_promise_ps: No FCP that does more than advertise credits is said before this fabric time.
     """
 
     packets_promise_ps: int
@@ -36,6 +38,7 @@ class WindowData:
     records: Mapping[str, Array] = field(default_factory=dict)
     commands: Sequence[bytes] = ()
     sequence: int = 0
+    calm_promise_ps: int = NEVER_PS
 
 
 def encode(window: WindowData, sequence: int) -> bytes:
@@ -50,6 +53,7 @@ def encode(window: WindowData, sequence: int) -> bytes:
         packets_promise_ps=window.packets_promise_ps,
         fcps_promise_ps=window.fcps_promise_ps,
         reached_ps=window.reached_ps,
+        calm_promise_ps=window.calm_promise_ps,
     )
     for name, records in window.records.items():
         count = len(records)
@@ -92,6 +96,7 @@ def decode(payload: bytes) -> WindowData:
         records,
         commands,
         message.sequence,
+        message.calm_promise_ps,
     )
 
 

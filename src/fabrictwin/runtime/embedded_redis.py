@@ -112,7 +112,7 @@ class EmbeddedRedis:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=_die_with_parent(),
+            preexec_fn=die_with_parent(),
         )
         self.url = f"unix://{self._socket}"
         self.pid = self._process.pid
@@ -198,8 +198,8 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _die_with_parent() -> Callable[[], None] | None:
-    """What the server's process does before it becomes the server: asks for SIGTERM when its parent ends."""
+def die_with_parent() -> Callable[[], None] | None:
+    """What a new process does first: asks for SIGTERM when its parent ends; None where that cannot be."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)

@@ -89,6 +89,7 @@ class Window(_message.Message):
     FCPS_PROMISE_PS_FIELD_NUMBER: _builtins.int
     REACHED_PS_FIELD_NUMBER: _builtins.int
     BATCHES_FIELD_NUMBER: _builtins.int
+    CALM_PROMISE_PS_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Number of this Window on its channel: 1, 2, 3 and so on. A gap or a repetition stops the twin.
     Fixed width and first, so that a reader checks it without decoding the rest.
@@ -103,6 +104,10 @@ class Window(_message.Message):
     """
     reached_ps: _builtins.int
     """Picoseconds. Fabric time that the sender has reached: every event before it is done."""
+    calm_promise_ps: _builtins.int
+    """Picoseconds. No FCP that does more than advertise credits (the re-synchronisation of a link, FCPs that were
+    lost) is said before this fabric time.
+    """
     @_builtins.property
     def batches(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecordBatch]:
         """The records that cross, at most one batch a kind, in ascending order of kind."""
@@ -115,10 +120,11 @@ class Window(_message.Message):
         fcps_promise_ps: _builtins.int = ...,
         reached_ps: _builtins.int = ...,
         batches: _abc.Iterable[Global___RecordBatch] | None = ...,
+        calm_promise_ps: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batches", b"batches", "fcps_promise_ps", b"fcps_promise_ps", "packets_promise_ps", b"packets_promise_ps", "reached_ps", b"reached_ps", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batches", b"batches", "calm_promise_ps", b"calm_promise_ps", "fcps_promise_ps", b"fcps_promise_ps", "packets_promise_ps", b"packets_promise_ps", "reached_ps", b"reached_ps", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gRPC service ``Director``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fabrictwin.api.v1 import common_pb2
+from fabrictwin.api.v1 import director_pb2 as pb
+from fabrictwin.api.v1.director_pb2_grpc import DirectorServicer as Base
+from fabrictwin.errors import InputError
+from fabrictwin.runtime.director.core import Director
+from fabrictwin.runtime.director.event_log import LoggedEvent
+from fabrictwin.runtime.director.orders import FaultEntry, WorkloadEntry
+from fabrictwin.runtime.director.state import TwinState
+from fabrictwin.runtime.director.watch import Watched
+from fabrictwin.runtime.failures import StateError
+from fabrictwin.runtime.interceptors import encode_problem
+from fabrictwin.runtime.reading import cut_page
+from fabrictwin.runtime.scenario_source import ScenarioSource
+from fabrictwin.runtime.version import VERSION
+
+LARGEST_CHUNK_BYTES = 1 << 20
+MOST_IMPORTED = 4
+_ANSWER_BEFORE_S = 0.2
+"""`Wait` answers this long before its deadline, so that the answer arrives."""
+
+_STATES = {
+    TwinState.EMPTY: pb.TWIN_STATE_EMPTY,
+    TwinState.STARTING: pb.TWIN_STATE_STARTING,
+    TwinState.RUNNING: pb.TWIN_STATE_RUNNING,
+    TwinState.PAUSED: pb.TWIN_STATE_PAUSED,
+    TwinState.STOPPED: pb.TWIN_STATE_STOPPED,
+    TwinState.FAILED: pb.TWIN_STATE_FAILED,
+}
+
+
+class DirectorServicer(Base):
+    """Converts, calls the director, converts."""
+
+    def __init__(self, director: Director) -> None:
+        self._director = director
+
+    async def Load(self, request: pb.LoadRequest, context: Any) -> pb.LoadResponse:
+        """Takes a scenario."""
+        if len(request.imported) > MOST_IMPORTED:
+            raise InputError.of(f"expected at most {MOST_IMPORTED} files", field="imported")
+        source = ScenarioSource(request.scenario, request.file or "<scenario>", dict(request.imported))
+        blueprint = await self._director.load(source, start=request.start)
+        warnings = [encode_problem(problem) for problem in blueprint.scenario.warnings]
+        return pb.LoadResponse(sha256=blueprint.scenario.sha256, warnings=warnings)
+
+    async def GetScenario(self, request: pb.GetScenarioRequest, context: Any) -> pb.GetScenarioResponse:
+        """The scenario as it was loaded."""
+        blueprint = self._director.blueprint
+        source = blueprint.source
+        return pb.GetScenarioResponse(
+            scenario=source.text, file=source.file, sha256=blueprint.scenario.sha256
+        )
+
+    async def Resume(self, request: pb.ResumeRequest, context: Any) -> pb.ClockResponse:
+        """Lets fabric time go on."""
+        if request.until_ps < 0:
+            raise InputError.of("expected a fabric time, or 0", field="until_ps")
+        self._director.go(request.until_ps or None)
+        return self._clock()
+
+    async def Pause(self, request: pb.PauseRequest, context: Any) -> pb.ClockResponse:
+        """Stops fabric time."""
+        await self._director.pause()
+        return self._clock()
+
+    async def Step(self, request: pb.StepRequest, context: Any) -> pb.ClockResponse:
+        """Lets a paused twin go on by a span of fabric time."""
+        if request.by_ps <= 0:
+            raise InputError.of("expected a span of fabric time above 0", field="by_ps")
+        if self._director.running_clock and self._director.twin.state is TwinState.RUNNING:
+            raise StateError("fabric time goes on already: pause first")
+        self._director.go(self._director.twin.reached_ps + request.by_ps)
+        return self._clock()
+
+    async def SetPace(self, request: pb.SetPaceRequest, context: Any) -> pb.ClockResponse:
+        """Limits how fast fabric time goes."""
+        if not 0 <= request.pace < float("inf"):
+            raise InputError.of(f"expected fabric seconds per wall second, got {request.pace}", field="pace")
+        clock = self._director.running_clock
+        self._director.twin.pace = request.pace
+        clock.pace_from_here()
+        return self._clock()
+
+    def _clock(self) -> pb.ClockResponse:
+        twin = self._director.twin
+        return pb.ClockResponse(state=_STATES[twin.state], fabric_time_ps=twin.reached_ps)
+
+    async def Wait(self, request: pb.WaitRequest, context: Any) -> pb.WaitResponse:
+        """Answers when fabric time has been reached or the twin has stopped."""
+        director, twin = self._director, self._director.twin
+
+        def is_there() -> bool:
+            if request.until_ps:
+                return director.has_ended or twin.reached_ps >= request.until_ps
+            return director.has_ended or twin.state is TwinState.PAUSED
+
+        remaining_s = context.time_remaining()
+        patience_s = None if remaining_s is None else max(0.0, remaining_s - _ANSWER_BEFORE_S)
+        done = await director.until(is_there, patience_s)
+        return pb.WaitResponse(
+            done=done,
+            state=_STATES[twin.state],
+            fabric_time_ps=twin.reached_ps,
+            stopped=twin.stopped,
+            error=twin.error,
+        )
+
+    async def Status(self, request: pb.StatusRequest, context: Any) -> pb.StatusResponse:
+        """How the twin is and how far."""
+        director, twin = self._director, self._director.twin
+        response = pb.StatusResponse(
+            twin=twin.name,
+            version=VERSION,
+            state=_STATES[twin.state],
+            fabric_time_ps=twin.reached_ps,
+            duration_ps=twin.duration_ps,
+            until_ps=twin.goal_ps if twin.goal_ps < twin.duration_ps else 0,
+            pace=twin.pace,
+            speed=twin.speed,
+            stopped=twin.stopped,
+            deadlock_cycle=twin.deadlock_cycle,
+            error=twin.error,
+            last_event=twin.events.last,
+        )
+        if director.watch is not None:
+            scenario = director.blueprint.scenario
+            response.scenario, response.scenario_sha256 = scenario.name, scenario.sha256
+            reports = director.clock.reports if director.clock else {}
+            response.active_faults = len(director.faults.active(twin.reached_ps))
+            response.packet_hops = sum(int(report["packet_hops"]) for report in reports.values())
+            for service in director.watch.services.values():
+                response.services.append(_describe(service, reports.get(service.shard)))
+        return response
+
+    async def InjectFault(self, request: pb.InjectFaultRequest, context: Any) -> pb.InjectFaultResponse:
+        """Makes something go wrong, for a while."""
+        entry = self._director.inject_fault(request.fault, request.owner)
+        return pb.InjectFaultResponse(fault=self._fault(entry))
+
+    async def ClearFault(self, request: pb.ClearFaultRequest, context: Any) -> pb.ClearFaultResponse:
+        """Ends a fault before its lease does."""
+        entry = self._director.clear_fault(request.id, request.by)
+        return pb.ClearFaultResponse(fault=self._fault(entry))
+
+    async def ListFaults(self, request: pb.ListFaultsRequest, context: Any) -> pb.ListFaultsResponse:
+        """Faults of the scenario and those injected."""
+        book, now_ps = self._director.faults, self._director.twin.reached_ps
+        entries, token = cut_page(book.active(now_ps) if request.active else book.all(), request.page)
+        return pb.ListFaultsResponse(faults=[self._fault(entry) for entry in entries], next_page=token)
+
+    def _fault(self, entry: FaultEntry) -> pb.Fault:
+        return pb.Fault(
+            id=entry.id,
+            kind=entry.kind,
+            owner=entry.owner,
+            text=entry.text,
+            start_ps=entry.start_ps,
+            end_ps=entry.end_ps,
+            state=entry.state(self._director.twin.reached_ps),
+        )
+
+    async def StartWorkload(self, request: pb.StartWorkloadRequest, context: Any) -> pb.StartWorkloadResponse:
+        """Adds traffic."""
+        entry = self._director.start_workload(request.workload, request.owner)
+        return pb.StartWorkloadResponse(workload=_encode_workload(entry))
+
+    async def StopWorkload(self, request: pb.StopWorkloadRequest, context: Any) -> pb.StopWorkloadResponse:
+        """Ends a workload."""
+        entry = self._director.stop_workload(request.name, request.by)
+        return pb.StopWorkloadResponse(workload=_encode_workload(entry))
+
+    async def ListWorkloads(self, request: pb.ListWorkloadsRequest, context: Any) -> pb.ListWorkloadsResponse:
+        """Workloads of the scenario and those added."""
+        entries, token = cut_page(self._director.workloads.all(), request.page)
+        workloads = [_encode_workload(entry) for entry in entries]
+        return pb.ListWorkloadsResponse(workloads=workloads, next_page=token)
+
+    async def SweepSubnet(self, request: pb.SweepSubnetRequest, context: Any) -> pb.CommandResponse:
+        """Makes the master subnet manager sweep."""
+        return pb.CommandResponse(at_ps=self._director.command_subnet("sm.sweep", {}, request.by))
+
+    async def HandOverSubnet(self, request: pb.HandOverSubnetRequest, context: Any) -> pb.CommandResponse:
+        """Makes the master subnet manager hand over to another."""
+        at_ps = self._director.command_subnet("sm.handover", {"to": request.to}, request.by)
+        return pb.CommandResponse(at_ps=at_ps)
+
+    async def Result(self, request: pb.ResultRequest, context: Any) -> AsyncIterator[pb.ResultChunk]:
+        """The result, ``fabrictwin.result/1``."""
+        text = json.dumps(await self._director.result()).encode()
+        for first in range(0, len(text), LARGEST_CHUNK_BYTES):
+            yield pb.ResultChunk(json=text[first : first + LARGEST_CHUNK_BYTES])
+
+    async def WatchEvents(
+        self, request: pb.WatchEventsRequest, context: Any
+    ) -> AsyncIterator[common_pb2.Event]:
+        """Events from a number on, and then each as it happens."""
+        events = self._director.twin.events
+        following = getattr(request, "from") or events.last + 1
+        while not self._director.host.stopping.is_set():
+            for event in events.since(following):
+                yield _encode_event(event)
+                following = event.sequence + 1
+            await self._director.twin.changes.wait(1.0)
+
+    async def CommandLog(
+        self, request: pb.CommandLogRequest, context: Any
+    ) -> AsyncIterator[pb.CommandLogChunk]:
+        """What people have done to the twin."""
+        if self._director.commands is None:
+            raise StateError("the twin has no scenario yet: load one first")
+        text = self._director.commands.text()
+        for first in range(0, len(text), LARGEST_CHUNK_BYTES):
+            yield pb.CommandLogChunk(lines=text[first : first + LARGEST_CHUNK_BYTES])
+
+    async def Shutdown(self, request: pb.ShutdownRequest, context: Any) -> pb.ShutdownResponse:
+        """Stops the twin and all of its services."""
+        self._director.twin.events.add(
+            self._director.twin.reached_ps, "director", "shutdown", f"by {request.by}"
+        )
+        await self._director.tell_all_to_end()
+        self._director.host.stopping.set()
+        return pb.ShutdownResponse()
+
+
+def _describe(service: Watched, report: Any) -> pb.ServiceStatus:
+    status = pb.ServiceStatus(
+        shard=service.shard,
+        health=service.health,
+        silent_s=service.silent_s,
+        reached_ps=0 if report is None else int(report["reached_ps"]),
+        next_event_ps=-1 if report is None else int(report["next_event_ps"]),
+    )
+    if service.record is not None:
+        status.service = service.record.service
+        status.address = service.record.address
+        status.metrics_address = service.record.metrics_address
+        status.pid = service.record.pid
+        status.version = service.record.version
+    return status
+
+
+def _encode_workload(entry: WorkloadEntry) -> pb.Workload:
+    return pb.Workload(
+        name=entry.name,
+        kind=entry.kind,
+        owner=entry.owner,
+        start_ps=entry.start_ps,
+        stop_ps=entry.stop_ps,
+        flows=entry.flows,
+    )
+
+
+def _encode_event(event: LoggedEvent) -> common_pb2.Event:
+    return common_pb2.Event(
+        sequence=event.sequence,
+        at_ps=event.at_ps,
+        source=event.source,
+        kind=event.kind,
+        node=event.node,
+        port=event.port,
+        text=event.text,
+    )

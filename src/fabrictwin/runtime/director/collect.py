@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Putting the arrays of all shards together, for a result or a closer look."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import grpc.aio
+import numpy as np
+
+from fabrictwin.api.v1.shard_pb2 import ReadArraysRequest
+from fabrictwin.api.v1.shard_pb2_grpc import ShardStub
+from fabrictwin.engine.deadlock import Deadlock
+from fabrictwin.engine.readout import Readout
+from fabrictwin.engine.result import describe_ports, describe_run
+from fabrictwin.runtime.blueprint import Blueprint
+from fabrictwin.runtime.director.state import Twin
+from fabrictwin.runtime.director.watch import Watch
+
+WITHIN_S = 120.0
+READ = (
+    "g",
+    "port",
+    "port_more",
+    "pv",
+    "pv_input",
+    "voq",
+    "packet",
+    "node",
+    "lft",
+    "requester",
+    "responder",
+    "rank",
+    "cc",
+    "latency",
+    "mark",
+    "log",
+)
+"""The arrays that a readout needs."""
+
+
+async def collect(blueprint: Blueprint, watch: Watch, at_ps: int) -> Readout:
+    """The arrays of every shard, which must all stand at a fabric time.
+
+    Raises:
+        grpc.aio.AioRpcError: A shard does not answer, or stands elsewhere.
+    """
+    channels = [watch.channel_to(name) for name in blueprint.partition.names]
+    states = await asyncio.gather(*(_read(channel, at_ps) for channel in channels))
+    shards = [SimpleNamespace(number=number, state=state) for number, state in enumerate(states)]
+    group: Any = SimpleNamespace(shards=shards, partition=blueprint.partition, now_ps=at_ps)
+    return Readout(blueprint.plan, group)
+
+
+async def _read(channel: grpc.aio.Channel, at_ps: int) -> Any:
+    state = SimpleNamespace()
+    arrays: dict[str, tuple[np.dtype[Any], bytearray]] = {}
+    request = ReadArraysRequest(at_ps=at_ps, names=READ)
+    async for chunk in ShardStub(channel).ReadArrays(request, timeout=WITHIN_S):
+        if chunk.dtype:
+            arrays[chunk.array] = (_dtype(chunk.dtype), bytearray())
+        arrays[chunk.array][1].extend(chunk.data)
+    for name, (dtype, data) in arrays.items():
+        array = np.frombuffer(data, dtype)
+        setattr(state, name, array.view(np.recarray) if dtype.names else array)
+    return state
+
+
+def _dtype(description: str) -> np.dtype[Any]:
+    """The type that ``numpy.lib.format.dtype_to_descr`` has described; JSON made lists of its tuples."""
+
+    def tuples(value: Any) -> Any:
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            return [tuple(tuples(part) for part in field) for field in value]
+        return tuple(value) if isinstance(value, list) else value
+
+    return np.lib.format.descr_to_dtype(tuples(json.loads(description)))
+
+
+def describe_twin(readout: Readout, twin: Twin) -> dict[str, Any]:
+    """The result of a twin that stands still, with the code that ``simulate`` uses.
+
+    Args:
+        readout: Its arrays.
+        twin: Why it stands, and since when.
+    """
+    end_ps = twin.end_ps if twin.stopped else twin.reached_ps
+    deadlock = Deadlock(twin.deadlock_cycle, twin.deadlock_since_ps) if twin.deadlock_cycle else None
+    stopped = twin.stopped or "duration"
+    return describe_run(readout, end_ps, stopped, deadlock, describe_ports(readout))

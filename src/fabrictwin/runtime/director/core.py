@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The director, as its servicer sees it: load a scenario, rule its clock, say how it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint, draw_blueprint
+from fabrictwin.runtime.bus.redis_bus import RedisBus
+from fabrictwin.runtime.bus.twin import Identity, Keys
+from fabrictwin.runtime.director.changes import Changes
+from fabrictwin.runtime.director.clock import Clock
+from fabrictwin.runtime.director.collect import collect, describe_twin
+from fabrictwin.runtime.director.command_log import CommandLog
+from fabrictwin.runtime.director.judge import GridJudge
+from fabrictwin.runtime.director.orders import FaultBook, FaultEntry, WorkloadBook, WorkloadEntry
+from fabrictwin.runtime.director.state import ENDED, Twin, TwinState
+from fabrictwin.runtime.director.watch import Watch
+from fabrictwin.runtime.failures import NotReadyError, StateError
+from fabrictwin.runtime.scenario_source import ScenarioSource
+from fabrictwin.runtime.service import Host
+from fabrictwin.telemetry import Health
+
+
+class Director:
+    """The director of one twin.
+
+    Args:
+        name: Name of the twin.
+        health: What its metrics say.
+
+    Attributes:
+        twin: What it knows.
+        health: What its metrics say.
+        clock: Rules fabric time; None while there is no scenario.
+        watch: Of the services; None while there is no scenario.
+        commands: The command log; None while there is no scenario.
+    """
+
+    def __init__(self, name: str, health: Health) -> None:
+        self.twin = Twin(name, Changes())
+        self.health = health
+        self.clock: Clock | None = None
+        self.watch: Watch | None = None
+        self.commands: CommandLog | None = None
+        self._blueprint: Blueprint | None = None
+        self._faults: FaultBook | None = None
+        self._workloads: WorkloadBook | None = None
+        self._host: Host | None = None
+        self._tasks: list[asyncio.Task[Any]] = []
+        self._loading = asyncio.Lock()
+        self._start_when_ready = False
+
+    def attach(self, host: Host) -> None:
+        """Begins, in the running event loop."""
+        self._host = host
+        self.twin.changes.attach()
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """The scenario.
+
+        Raises:
+            StateError: None was loaded.
+        """
+        if self._blueprint is None:
+            raise StateError("the twin has no scenario yet: load one first")
+        return self._blueprint
+
+    @property
+    def host(self) -> Host:
+        """The skeleton that it runs in."""
+        if self._host is None:
+            raise NotReadyError("the director is just starting")
+        return self._host
+
+    async def load(self, source: ScenarioSource, *, start: bool) -> Blueprint:
+        """Takes a scenario, and lets the services begin with it.
+
+        Args:
+            source: The scenario.
+            start: Let fabric time go on as soon as all are ready.
+
+        Raises:
+            InputError: With every problem of the scenario.
+            StateError: The twin has one already.
+            BusError: Redis refuses.
+        """
+        blueprint = await asyncio.to_thread(draw_blueprint, source)
+        await self.begin(blueprint, start=start)
+        return blueprint
+
+    async def begin(self, blueprint: Blueprint, *, start: bool) -> None:
+        """Lets the services begin with a scenario that was worked out; see :meth:`load`."""
+        async with self._loading:
+            if self._blueprint is not None:
+                raise StateError("the twin has a scenario already: end it, and begin another")
+            identity = await asyncio.to_thread(
+                self.host.directory.publish, blueprint.source, blueprint.scenario.sha256, blueprint.channels
+            )
+            self._blueprint = blueprint
+        self._start_when_ready = start
+        self.health.scenario = blueprint.scenario.name
+        self.twin.duration_ps = blueprint.scenario.duration_ps
+        self.commands = CommandLog(blueprint.scenario.sha256)
+        self._faults = FaultBook(blueprint.scenario)
+        self._workloads = WorkloadBook(blueprint.scenario)
+        self.watch = Watch(self.host.directory, blueprint.processes, self.host.log)
+        self.twin.become(TwinState.STARTING)
+        self._tasks = [
+            asyncio.create_task(self.watch.run()),
+            asyncio.create_task(self._start_clock(blueprint, identity)),
+        ]
+
+    async def _start_clock(self, blueprint: Blueprint, identity: Identity) -> None:
+        """Waits until all services are ready, then starts the clock."""
+        assert self.watch is not None
+        while not self.watch.all_serve:
+            await asyncio.sleep(0.02)
+        host = self.host
+        keys = Keys(host.settings.twin)
+        bus = await asyncio.to_thread(
+            RedisBus, host.redis, keys, identity.epoch, DIRECTOR, blueprint.channels
+        )
+        self.clock = Clock(self.twin, bus, blueprint.processes, GridJudge(blueprint.plan))
+        self.twin.become(TwinState.PAUSED)
+        self.clock.start()
+        if self._start_when_ready:
+            self.go(None)
+
+    def go(self, until_ps: int | None) -> None:
+        """Lets fabric time go on.
+
+        Args:
+            until_ps: Where to pause again; None: nowhere.
+
+        Raises:
+            StateError: The twin has ended, or is not ready.
+        """
+        twin, clock = self.twin, self.running_clock
+        with twin.lock:
+            twin.goal_ps = twin.duration_ps if until_ps is None else min(until_ps, twin.duration_ps)
+            clock.pace_from_here()
+            if twin.goal_ps > twin.reached_ps:
+                twin.become(TwinState.RUNNING)
+        twin.changes.ring()
+
+    async def pause(self) -> None:
+        """Stops fabric time; returns when everybody stands."""
+        twin, clock = self.twin, self.running_clock
+        with twin.lock:
+            twin.goal_ps = clock.promised_ps
+            if twin.reached_ps >= clock.promised_ps:
+                twin.become(TwinState.PAUSED)
+        await self.until(lambda: twin.state is not TwinState.RUNNING)
+
+    @property
+    def running_clock(self) -> Clock:
+        """The clock of a twin that has not ended.
+
+        Raises:
+            StateError: It has ended, or is not ready.
+        """
+        if self.twin.state is TwinState.FAILED:
+            raise StateError(f"the twin has failed: {self.twin.error}")
+        if self.twin.state is TwinState.STOPPED:
+            raise StateError(f"the twin has stopped: {self.twin.stopped}")
+        if self.clock is None:
+            raise StateError("the twin is not ready yet: some services are missing, see its status")
+        return self.clock
+
+    @property
+    def faults(self) -> FaultBook:
+        """Faults of the twin.
+
+        Raises:
+            StateError: No scenario was loaded.
+        """
+        if self._faults is None:
+            raise StateError("the twin has no scenario yet: load one first")
+        return self._faults
+
+    @property
+    def workloads(self) -> WorkloadBook:
+        """Workloads of the twin.
+
+        Raises:
+            StateError: No scenario was loaded.
+        """
+        if self._workloads is None:
+            raise StateError("the twin has no scenario yet: load one first")
+        return self._workloads
+
+    def inject_fault(self, text: str, owner: str) -> FaultEntry:
+        """Makes something go wrong from the next look-around on."""
+        with self.twin.lock:
+            at_ps = self.running_clock.command_at_ps
+            entry, mapping = self.faults.inject(text, owner, at_ps)
+            self._order(at_ps, owner, "fault.inject", {"id": entry.id, "fault": mapping})
+        self._log_order(entry.start_ps, "fault_injected", f"{entry.id}: {entry.text}", owner)
+        return entry
+
+    def clear_fault(self, fault_id: str, by: str) -> FaultEntry:
+        """Ends a fault at the next look-around."""
+        with self.twin.lock:
+            at_ps = self.running_clock.command_at_ps
+            entry = self.faults.clear(fault_id, at_ps)
+            self._order(at_ps, by, "fault.clear", {"id": fault_id})
+        self._log_order(at_ps, "fault_cleared", entry.id, by)
+        return entry
+
+    def start_workload(self, text: str, owner: str) -> WorkloadEntry:
+        """Adds traffic from the next look-around on."""
+        with self.twin.lock:
+            at_ps = self.running_clock.command_at_ps
+            entry, mapping = self.workloads.start(text, owner, at_ps)
+            self._order(at_ps, owner, "workload.start", {"name": entry.name, "workload": mapping})
+        self._log_order(at_ps, "workload_started", f"{entry.name}: {entry.kind}", owner)
+        return entry
+
+    def stop_workload(self, name: str, by: str) -> WorkloadEntry:
+        """Ends a workload at the next look-around."""
+        with self.twin.lock:
+            at_ps = self.running_clock.command_at_ps
+            entry = self.workloads.stop(name, at_ps)
+            self._order(at_ps, by, "workload.stop", {"name": name})
+        self._log_order(at_ps, "workload_stopped", name, by)
+        return entry
+
+    def command_subnet(self, do: str, arguments: dict[str, Any], by: str) -> int:
+        """Orders the subnet managers; returns the fabric time at which it takes effect."""
+        with self.twin.lock:
+            at_ps = self.running_clock.command_at_ps
+            self._order(at_ps, by, do, arguments)
+        self._log_order(at_ps, do.replace(".", "_"), "", by)
+        return at_ps
+
+    def _order(self, at_ps: int, by: str, do: str, arguments: dict[str, Any]) -> None:
+        """Writes a command down, and has it said with the next promise."""
+        assert self.commands is not None
+        self.twin.pending.append(self.commands.add(at_ps, by or "unknown", do, arguments))
+        self.health.count("fabrictwin_commands_total", do)
+
+    def _log_order(self, at_ps: int, kind: str, text: str, by: str) -> None:
+        self.twin.events.add(at_ps, "director", kind, f"{text} (by {by or 'unknown'})")
+
+    async def until(self, condition: Callable[[], bool], timeout_s: float | None = None) -> bool:
+        """Waits until something is so; whether it is."""
+        deadline_s = None if timeout_s is None else monotonic() + timeout_s
+        while not condition():
+            left_s = None if deadline_s is None else deadline_s - monotonic()
+            if left_s is not None and left_s <= 0:
+                return False
+            await self.twin.changes.wait(left_s)
+        return True
+
+    async def result(self) -> dict[str, Any]:
+        """The result, ``fabrictwin.result/1``, of a twin that stands still.
+
+        Raises:
+            StateError: Fabric time goes on, or there is none.
+        """
+        twin, blueprint = self.twin, self.blueprint
+        if twin.state not in (TwinState.PAUSED, TwinState.STOPPED) or self.watch is None:
+            raise StateError(f"the twin is {twin.state}: pause it first, or wait until it has stopped")
+        readout = await collect(blueprint, self.watch, twin.reached_ps)
+        return await asyncio.to_thread(describe_twin, readout, twin)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether fabric time will not go on."""
+        return self.twin.state in ENDED
+
+    async def tell_all_to_end(self) -> None:
+        """Tells every process of the twin to end, over the bus."""
+        if self.clock is not None:
+            await asyncio.to_thread(self.clock.end_all)
+
+    async def close(self) -> None:
+        """Ends."""
+        for task in self._tasks:
+            task.cancel()
+        if self.clock is not None:
+            await asyncio.to_thread(self.clock.stop)
+        if self.watch is not None:
+            await self.watch.close()

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stepping a logical process: hear what others have said, go as far as they promise, say what follows.
+
+One thread does it, without an event loop. It holds the process only while it works on it; between two steps,
+and while it waits for the bus, others may read the arrays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Event, RLock, Thread
+from time import monotonic, perf_counter_ns, time
+from typing import Any, Protocol
+
+import numpy as np
+
+from fabrictwin.runtime.bus import Bus, Entry
+from fabrictwin.runtime.convert import WindowData, decode, encode
+from fabrictwin.telemetry import Channel, Health
+
+DIRECTOR = "director"
+PATIENCE_S = 0.1
+"""How long a wait for the bus lasts before the thread sees whether it is to stop."""
+REPORT_EVERY_S = 0.05
+"""While fabric time goes on, the director hears this often how far a process is."""
+
+Records = np.ndarray[Any, np.dtype[Any]]
+
+
+class LogicalProcess(Protocol):
+    """A part of a twin that has a fabric time of its own.
+
+    Attributes:
+        name: Its name on the bus.
+    """
+
+    name: str
+
+    @property
+    def reached_ps(self) -> int:
+        """Fabric time that it has reached: everything before it is done."""
+        ...
+
+    def advance(self, to_ps: int) -> int:
+        """Goes on to a fabric time, or as far as others promise; returns the fabric time reached."""
+        ...
+
+    def speak(self) -> Mapping[str, WindowData]:
+        """What it has to say at the fabric time reached, by who hears it; empties its outbox."""
+        ...
+
+    def hear(self, sender: str, window: WindowData) -> None:
+        """Takes in what another process has said."""
+        ...
+
+    def waits_for(self, to_ps: int) -> Collection[str]:
+        """The processes that keep it from a fabric time, or that have not said how they are at it."""
+        ...
+
+    def apply(self, command: Mapping[str, Any]) -> None:
+        """Takes a command of the director."""
+        ...
+
+    def skip_to(self, quiet_ps: int) -> None:
+        """Nobody does anything before a fabric time, and nothing is under way."""
+        ...
+
+    def report(self) -> Records:
+        """How far it is: one record of layout ``report``."""
+        ...
+
+
+class Stepper:
+    """Steps a logical process until it is told to stop, or something goes wrong.
+
+    Args:
+        process: The process.
+        bus: Its end of the bus.
+        health: What its metrics say of it.
+
+    Attributes:
+        process: The process.
+        granted_ps: How far the director lets it go.
+        error: Why it has ended by itself; None if it has not.
+        is_over: Whether the director has ended the twin.
+    """
+
+    def __init__(self, process: LogicalProcess, bus: Bus, health: Health) -> None:
+        self.process = process
+        self.granted_ps = 0
+        self.error: Exception | None = None
+        self.is_over = False
+        self._health = health
+        self._bus = bus
+        self._lock = RLock()
+        self._stop = Event()
+        self._sequences: dict[str, int] = {}
+        self._spoken_ps = -1
+        self._reported_ps = -1
+        self._report_due_s = 0.0
+        self._thread = Thread(target=self._run, name="step", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends after the step at hand; waits for it."""
+        self._stop.set()
+        self._thread.join()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still steps."""
+        return self._thread.is_alive()
+
+    @contextmanager
+    def hold(self) -> Iterator[int]:
+        """Keeps the process between two steps; gives the fabric time that it has reached."""
+        with self._lock:
+            yield self.process.reached_ps
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                self._step()
+        except Exception as error:  # whatever it is, the service has to say it and to end
+            self.error = error
+
+    def _step(self) -> None:
+        """Advances, says what follows, and hears; one round trip of the bus."""
+        with self._lock:
+            began_ns = perf_counter_ns()
+            reached_ps = self.process.advance(self.granted_ps)
+            out = self._speak(reached_ps)
+            waits_for = self.process.waits_for(self.granted_ps)
+            if not waits_for and reached_ps == self.granted_ps > self._reported_ps:
+                self._report(out, reached_ps)
+        computed_ns = perf_counter_ns() - began_ns
+        heard = self._bus.exchange(out, waits_for or (DIRECTOR,), PATIENCE_S)
+        exchanged_ns = perf_counter_ns() - began_ns - computed_ns
+        began_ns = perf_counter_ns()
+        with self._lock:
+            for sender, entries in heard.items():
+                for entry in entries:
+                    self._hear(sender, entry)
+        computed_ns += perf_counter_ns() - began_ns
+        self._note_step(reached_ps, computed_ns, exchanged_ns, waits_for)
+
+    def _note_step(
+        self, reached_ps: int, computed_ns: int, exchanged_ns: int, waited_for: Collection[str]
+    ) -> None:
+        health = self._health
+        health.reached_ps = reached_ps
+        health.stepped_at_s = time()
+        health.steps.add(computed_ns)
+        for name in waited_for:
+            health.incoming[name].waited_ns += exchanged_ns
+
+    def _speak(self, reached_ps: int) -> dict[str, list[Entry]]:
+        out: dict[str, list[Entry]] = {}
+        if reached_ps > self._spoken_ps:
+            for receiver, window in self.process.speak().items():
+                out[receiver] = [self._entry(receiver, window)]
+            self._spoken_ps = reached_ps
+        now_s = monotonic()
+        if now_s >= self._report_due_s:
+            self._report_due_s = now_s + REPORT_EVERY_S
+            if reached_ps < self.granted_ps:
+                out[DIRECTOR] = [self._entry(DIRECTOR, self._report_window(reached_ps))]
+        return out
+
+    def _report(self, out: dict[str, list[Entry]], reached_ps: int) -> None:
+        """The report at a fabric time that the director has to look around at."""
+        out[DIRECTOR] = [self._entry(DIRECTOR, self._report_window(reached_ps))]
+        self._reported_ps = reached_ps
+
+    def _report_window(self, reached_ps: int) -> WindowData:
+        return WindowData(reached_ps, reached_ps, reached_ps, {"report": self.process.report()})
+
+    def _entry(self, receiver: str, window: WindowData) -> Entry:
+        sequence = self._sequences.get(receiver, 0) + 1
+        self._sequences[receiver] = sequence
+        payload = encode(window, sequence)
+        _count(self._health.outgoing[receiver], payload, window)
+        return Entry(window.packets_promise_ps, payload)
+
+    def _hear(self, sender: str, entry: Entry) -> None:
+        window = decode(entry.payload)
+        _count(self._health.incoming[sender], entry.payload, window)
+        if sender != DIRECTOR:
+            self.process.hear(sender, window)
+            return
+        for line in window.commands:
+            command = json.loads(line)
+            if command["do"] == "clock.skip":
+                self.process.skip_to(command["to_ps"])
+            elif command["do"] == "twin.end":
+                self.is_over = True
+            else:
+                self.process.apply(command)
+        self.granted_ps = window.packets_promise_ps
+
+
+def _count(channel: Channel, payload: bytes, window: WindowData) -> None:
+    channel.entries += 1
+    channel.size_bytes += len(payload)
+    channel.promise_ps = window.packets_promise_ps
