@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from fabrictwin.cli.bench_bus import bus_cases
 from fabrictwin.cli.bench_case import Case, run_case
 from fabrictwin.cli.bench_engine import engine_cases
 from fabrictwin.cli.bench_routing import routing_cases
@@ -28,7 +29,7 @@ def bench(
 
     Example: fabrictwin bench --case permutation-128
 
-    Engine and routing are measured in CPU time, starting up in wall time. Values are medians of three.
+    Engine and routing are measured in CPU time, bus and start in wall time. Values are medians of three.
     """
     cases = all_cases()
     if case is None:
@@ -41,9 +42,8 @@ def bench(
 
 def all_cases() -> dict[str, Case]:
     """Every case by its name, in the order in which they run."""
-    return {
-        case.name: case for case in (*engine_cases(), *routing_cases(), *telemetry_cases(), *start_cases())
-    }
+    groups = (engine_cases(), routing_cases(), bus_cases(), telemetry_cases(), start_cases())
+    return {case.name: case for group in groups for case in group}
 
 
 def _run_apart(names: Iterable[str]) -> None:
