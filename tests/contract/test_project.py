@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SOURCES = sorted(path for folder in ("src", "services", "tests") for path in (REPOSITORY / folder).rglob("*.py"))
+SOURCES = sorted(
+    path for folder in ("src", "services", "tests") for path in (REPOSITORY / folder).rglob("*.py")
+)
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 TARGETS = ("help", "setup", "demo", "test", "test-all", "check", "lint", "types", "bench", "protos", "clean")
 

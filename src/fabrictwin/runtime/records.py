@@ -158,24 +158,14 @@ LAYOUTS = (
         packed=True,
     ),
     Layout(
-        "cc_notification",
-        pb.RECORD_KIND_CC_NOTIFICATION,
+        "reaction",
+        pb.RECORD_KIND_REACTION,
         1,
-        "a BECN that an HCA passes to congestion control",
+        "what an HCA and its reaction point say to each other: a BECN, or the CCTI to use",
         (
-            Field("at_ps", "<i8", "ps", _AT),
+            Field("time_ps", "<i8", "ps", _AT),
             Field("entity", "<i4", "", "index of the rate-controlled entity: a queue pair, or a port and SL"),
-        ),
-    ),
-    Layout(
-        "cc_update",
-        pb.RECORD_KIND_CC_UPDATE,
-        1,
-        "congestion control's answer to an HCA",
-        (
-            Field("at_ps", "<i8", "ps", _AT),
-            Field("entity", "<i4", "", "index of the rate-controlled entity"),
-            Field("ccti", "<i4", "", "index into the congestion control table to use from then on"),
+            Field("value", "<i4", "", "from an HCA without meaning; to it the CCTI to use from then on"),
         ),
     ),
     Layout(

@@ -15,7 +15,7 @@ from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.records import BY_NAME
 
-_REACTIONS = "cc_notification"
+_REACTIONS = "reaction"
 
 
 class ShardProcess:

@@ -44,13 +44,11 @@ class _RecordKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecordKind
     """Blocks of 64 entries of a linear forwarding table (SMP attribute LinearForwardingTable), as the SM writes them."""
     RECORD_KIND_SM_MESSAGE: _RecordKind.ValueType  # 5
     """What subnet managers say to each other: SMInfo and its answers, handover, acknowledgement, trap 144."""
-    RECORD_KIND_CC_NOTIFICATION: _RecordKind.ValueType  # 6
-    """Congestion notifications (BECN) that an HCA passes to congestion control (IBTA annex A10)."""
-    RECORD_KIND_CC_UPDATE: _RecordKind.ValueType  # 7
-    """Congestion control's answer: the CCTI that an HCA uses from a time on (IBTA annex A10)."""
-    RECORD_KIND_COMMAND: _RecordKind.ValueType  # 8
+    RECORD_KIND_REACTION: _RecordKind.ValueType  # 6
+    """Between an HCA and its reaction point (IBTA annex A10): a BECN on its way there, the CCTI to use back."""
+    RECORD_KIND_COMMAND: _RecordKind.ValueType  # 7
     """Commands of the director, as they stand in the command log."""
-    RECORD_KIND_REPORT: _RecordKind.ValueType  # 9
+    RECORD_KIND_REPORT: _RecordKind.ValueType  # 8
     """How far a logical process is, for the director."""
 
 class RecordKind(_RecordKind, metaclass=_RecordKindEnumTypeWrapper):
@@ -68,13 +66,11 @@ RECORD_KIND_LFT_WRITE: RecordKind.ValueType  # 4
 """Blocks of 64 entries of a linear forwarding table (SMP attribute LinearForwardingTable), as the SM writes them."""
 RECORD_KIND_SM_MESSAGE: RecordKind.ValueType  # 5
 """What subnet managers say to each other: SMInfo and its answers, handover, acknowledgement, trap 144."""
-RECORD_KIND_CC_NOTIFICATION: RecordKind.ValueType  # 6
-"""Congestion notifications (BECN) that an HCA passes to congestion control (IBTA annex A10)."""
-RECORD_KIND_CC_UPDATE: RecordKind.ValueType  # 7
-"""Congestion control's answer: the CCTI that an HCA uses from a time on (IBTA annex A10)."""
-RECORD_KIND_COMMAND: RecordKind.ValueType  # 8
+RECORD_KIND_REACTION: RecordKind.ValueType  # 6
+"""Between an HCA and its reaction point (IBTA annex A10): a BECN on its way there, the CCTI to use back."""
+RECORD_KIND_COMMAND: RecordKind.ValueType  # 7
 """Commands of the director, as they stand in the command log."""
-RECORD_KIND_REPORT: RecordKind.ValueType  # 9
+RECORD_KIND_REPORT: RecordKind.ValueType  # 8
 """How far a logical process is, for the director."""
 Global___RecordKind: _TypeAlias = RecordKind  # noqa: Y015
 
