@@ -61,11 +61,10 @@ def nearest(name: str, valid: Iterable[str]) -> str:
         valid: Every name that would have been accepted.
 
     Returns:
-        A text that starts with ``;``, with the nearest valid name if one is near, and up to twelve valid
-        names.
+        ``; did you mean 'x'?`` where a name is near, and up to twelve valid names.
     """
     names = sorted(valid)
     close = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else ";"
+    hint = f"; did you mean {close[0]!r}?" if close else ""
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"{hint} (valid: {shown})"

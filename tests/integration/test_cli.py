@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +135,66 @@ def test_simulate_wrong_argument_exits_2_before_running(scenario: Path, argument
     assert run.returncode == 2
     assert run.stdout == ""
     assert run.stderr != ""
+
+
+def test_simulate_until_after_the_end_of_the_scenario_says_so(scenario: Path) -> None:
+    run = _run("simulate", scenario, "--until", "1s")
+    assert run.returncode == 0
+    assert run.stderr == "warning: --until: the run ends earlier, with the scenario: at 1 ms\n"
+
+
+def test_simulate_more_shards_than_nodes_are_as_good_as_one(scenario: Path) -> None:
+    assert _result(scenario)["digest"] == _result(scenario, "--shards", "10000")["digest"]
+
+
+def test_simulate_output_that_nobody_reads_ends_without_a_word(scenario: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stdout:
+        run = subprocess.run(
+            [PROGRAM, "simulate", scenario], stdout=stdout, stderr=subprocess.PIPE, text=True
+        )
+    assert (run.returncode, run.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json", "-"]], ids=["summary", "json"])
+def test_simulate_into_a_full_disk_says_so_in_one_line_and_exits_3(
+    scenario: Path, arguments: list[str]
+) -> None:
+    with Path("/dev/full").open("w") as stdout:
+        run = subprocess.run(
+            [PROGRAM, "simulate", scenario, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True
+        )
+    assert (run.returncode, run.stderr) == (3, "fabrictwin failed: No space left on device\n")
+
+
+def test_simulate_with_closed_output_still_writes_its_files(scenario: Path, tmp_path: Path) -> None:
+    command = f"exec {PROGRAM} simulate {scenario} --json {tmp_path / 'r.json'} >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command]).returncode == 0
+    assert json.loads((tmp_path / "r.json").read_text())["stopped"] == "idle"
+
+
+def test_simulate_never_overwrites_its_scenario(scenario: Path) -> None:
+    run = _run("simulate", scenario, "--json", scenario)
+    assert run.returncode == 2
+    assert scenario.read_text() == SCENARIO
+
+
+def test_simulate_interrupted_ends_at_once_and_leaves_the_old_result(scenario: Path, tmp_path: Path) -> None:
+    scenario.write_text(
+        SCENARIO.replace("count: 2", "count: forever").replace("duration: 1ms", "duration: 10s")
+    )
+    target = tmp_path / "r.json"
+    target.write_text("old")
+    with subprocess.Popen(
+        [PROGRAM, "simulate", scenario, "--json", target], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
+        time.sleep(3)
+        run.send_signal(signal.SIGINT)
+        output = run.communicate(timeout=30)
+    assert (run.returncode, output) == (130, (b"", b""))
+    assert target.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.json", "three-hosts.yaml"]
 
 
 def test_simulate_missing_file_exits_2() -> None:

@@ -7,7 +7,7 @@ import time
 from functools import partial
 
 from fabrictwin.cli.bench_case import REPEATS, Case, Measurement, Peer
-from fabrictwin.cli.result_json import peak_rss_bytes
+from fabrictwin.cli.memory import peak_rss_bytes
 from fabrictwin.model.scenario import Scenario, parse_scenario
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import PS_PER_US

@@ -6,6 +6,7 @@ Colour and other control characters appear only on a terminal; a pipe gets plain
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -20,9 +21,20 @@ PIPE_WIDTH = 140
 WARNINGS_SHOWN = 20
 
 
+EXIT_PIPE = 141
+"""What a shell reports of a program that nobody listens to any more."""
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Ends without a word: whoever read the output has seen enough."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(EXIT_PIPE)
+
+
 def output() -> Console:
     """Console on standard output, for results."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return _Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def diagnostics() -> Console:
@@ -33,6 +45,11 @@ def diagnostics() -> Console:
 def printable(text: str) -> str:
     """The text with control characters escaped, so that a hostile file cannot steer the terminal."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def counted(number: int, what: str) -> str:
+    """``1 flow``, ``2 flows``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def print_problems(problems: Iterable[Problem]) -> None:
@@ -57,6 +74,9 @@ def print_warnings(warnings: Sequence[Problem]) -> None:
 
 
 def print_failure(error: Exception) -> None:
-    """Writes the last line about an exception that nobody expected."""
-    text = Text.assemble(("fabrictwin failed: ", "bold red"), printable(f"{type(error).__name__}: {error}"))
+    """Writes the last line about an exception that is not the input's fault."""
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(error, OSError) and error.strerror:
+        what = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
+    text = Text.assemble(("fabrictwin failed: ", "bold red"), printable(what))
     diagnostics().print(text, soft_wrap=True)

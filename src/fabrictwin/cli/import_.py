@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
-from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, write_json
+from fabrictwin.cli.options import JsonTarget
+from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json, write_text
 from fabrictwin.errors import InputError
 from fabrictwin.model.fabric import NodeKind
 from fabrictwin.model.ibnetdiscover import (
@@ -33,29 +34,29 @@ app = typer.Typer(help="Makes a scenario from a real fabric.", no_args_is_help=T
 @app.command("ibnetdiscover")
 def import_ibnetdiscover(
     file: Annotated[
-        Path, typer.Argument(help="Output of ibnetdiscover, plain or of --ports.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Output of ibnetdiscover, plain or of --ports.", show_default=False
+        ),
     ],
     scenario: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="SCENARIO", help="Scenario to write.", show_default=False),
     ],
-    json: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the counts here; - is standard output.", show_default=False),
-    ] = None,
+    json: JsonTarget = None,
 ) -> None:
     """Reads the output of ibnetdiscover and writes a scenario that refers to it.
 
     Example: fabrictwin import ibnetdiscover fabric.ibnetdiscover -o fabric.yaml
     """
-    check_writable([scenario, json])
-    if scenario.exists() and file.exists() and scenario.samefile(file):
-        raise InputError.of("the scenario would overwrite the file it is made from", file=str(scenario))
+    if str(scenario) == STANDARD_OUTPUT:
+        raise InputError.of("expected a file: the scenario names the fabric's by its path", field="--output")
+    check_writable([scenario, json], inputs=[file])
     result = parse(read_file(file), str(file))
     # The scenario will be refused if its fabric is not usable, so it is not written either.
     result.fabric(Equipment.of(*models_of(result)))
     from_scenario = Path(os.path.relpath(file.resolve(), scenario.resolve().parent)).as_posix()
-    scenario.write_text(scenario_yaml(result, from_scenario, scenario.stem), encoding="utf-8")
+    write_text(scenario, scenario_yaml(result, from_scenario, scenario.stem))
     if json is not None:
         write_json(_as_json(result), json)
     _print_counts(diagnostics() if json == STANDARD_OUTPUT else output(), result, scenario)

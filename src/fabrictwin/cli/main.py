@@ -7,12 +7,16 @@ Exit codes: 0 done, 1 the answer is no, 2 the input or the usage is wrong and no
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -51,7 +55,12 @@ VERBS = {
 
 
 def _application() -> typer.Typer:
-    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    return typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
 def _overview() -> typer.Typer:
@@ -59,7 +68,11 @@ def _overview() -> typer.Typer:
     app = _application()
 
     @app.callback(no_args_is_help=True)
-    def overview() -> None:
+    def overview(
+        _: Annotated[
+            bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version)
+        ] = False,
+    ) -> None:
         """A digital twin of RDMA fabrics: simulates InfiniBand packet by packet.
 
         Example: fabrictwin simulate deploy/scenarios/demo.yaml --report demo.html
@@ -70,6 +83,12 @@ def _overview() -> typer.Typer:
     for name, verb in VERBS.items():
         app.command(name, help=verb.help)(lambda: None)
     return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"{PROGRAM} {version(PROGRAM)}\n")
+        raise typer.Exit
 
 
 def load_verb(name: str) -> Callable[..., None] | typer.Typer:
@@ -116,6 +135,10 @@ def run(arguments: Sequence[str]) -> int:
         return EXIT_INPUT
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
+    except OSError as error:
+        # A full disk, a folder that has gone: the line says which, and a traceback would only hide it.
+        print_failure(error)
+        return EXIT_FAILURE
     except Exception as error:  # the one broad catch: whatever is left is our failure, not the user's
         traceback.print_exc()
         print_failure(error)
@@ -126,7 +149,10 @@ def run(arguments: Sequence[str]) -> int:
 def main() -> None:
     """The installed command."""
     signal.signal(signal.SIGINT, lambda *_: sys.exit(EXIT_INTERRUPTED))
-    sys.exit(run(sys.argv[1:]))
+    with Path(os.devnull).open("w") as nowhere:
+        # Closed by whoever started us: then nobody wants to read it.
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        sys.exit(run(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -7,12 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from fabrictwin.cli.console import diagnostics
 from fabrictwin.engine.simulation import Progress
 from fabrictwin.units import show_time
+
+NARROW, WIDE = 60, 120
+"""Columns of a terminal: below the first there is room for the clock alone, from the second on for all."""
 
 Observer = Callable[[Progress], None]
 
@@ -36,11 +39,11 @@ class _Speed:
 
 
 @contextmanager
-def fabric_progress(end_ps: int) -> Iterator[Observer | None]:
+def fabric_progress(end_ps: int | None) -> Iterator[Observer | None]:
     """Shows a bar on standard error while the body runs.
 
     Args:
-        end_ps: Fabric time at which the run stops at the latest.
+        end_ps: Fabric time at which the run stops at the latest; None: nobody knows, so the bar only moves.
 
     Yields:
         What to call with each report of the engine; None where standard error is not a terminal.
@@ -49,16 +52,8 @@ def fabric_progress(end_ps: int) -> Iterator[Observer | None]:
     if not console.is_terminal:
         yield None
         return
-    bar = Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[clock]}"),
-        TextColumn("[dim]{task.fields[speed]}"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
-    task = bar.add_task("starting (the first run compiles the kernels)", total=end_ps, clock="", speed="")
+    bar = Bar(*_columns(console.width), console=console, transient=True)
+    task = bar.add_task("starting (the first run compiles)", total=end_ps, clock="starting", speed="")
     speed = _Speed()
 
     def observe(progress: Progress) -> None:
@@ -66,9 +61,20 @@ def fabric_progress(end_ps: int) -> Iterator[Observer | None]:
             task,
             description="simulating",
             completed=progress.time_ps,
-            clock=f"{show_time(progress.time_ps)} of {show_time(end_ps)}",
+            clock=show_time(progress.time_ps) + ("" if end_ps is None else f" of {show_time(end_ps)}"),
             speed=speed.text(time.monotonic(), progress),
         )
 
     with bar:
         yield observe
+
+
+def _columns(width: int) -> list[ProgressColumn]:
+    """What finds room: the clock always, then the elapsed time and what is being done, the speed last."""
+    clock, elapsed = TextColumn("{task.fields[clock]}"), TimeElapsedColumn()
+    if width < NARROW:
+        return [clock, elapsed]
+    doing, bar = TextColumn("{task.description}"), BarColumn(None if width < WIDE else 40)
+    if width < WIDE:
+        return [doing, bar, clock, elapsed]
+    return [doing, bar, clock, TextColumn("[dim]{task.fields[speed]}"), elapsed]

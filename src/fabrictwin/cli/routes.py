@@ -15,25 +15,38 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
-from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, write_json
-from fabrictwin.errors import InputError
+from fabrictwin.cli.console import counted, diagnostics, output, print_warnings, printable
+from fabrictwin.cli.options import JsonTarget, ScenarioFile
+from fabrictwin.cli.output_file import (
+    STANDARD_OUTPUT,
+    check_folder,
+    check_writable,
+    write_json,
+    write_text,
+)
+from fabrictwin.errors import InputError, nearest
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.subnet.balance import measure_balance
 from fabrictwin.subnet.credit_loops import check_credit_loops
 from fabrictwin.subnet.dump import FDBS_FILE, LID_MATRIX_FILE, fdbs_lines, lid_matrix_lines
 from fabrictwin.subnet.reachability import check_reachability
 from fabrictwin.subnet.routes import Routes
-from fabrictwin.subnet.routing import route_fabric
+from fabrictwin.subnet.routing import ROUTING_ENGINES, route_fabric
 from fabrictwin.subnet.trees import path_trees
 
 EXIT_NO = 1
+DUMPS: dict[str, Callable[[Routes], Iterator[str]]] = {
+    LID_MATRIX_FILE: lid_matrix_lines,
+    FDBS_FILE: fdbs_lines,
+}
+"""Files that ``--dump`` writes."""
+
 BUSIEST = 10
 """Channels that are named with their number of paths."""
 
 
 def routes(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML).", show_default=False)],
+    scenario: ScenarioFile,
     engine: Annotated[
         str | None,
         typer.Option(metavar="E", help="Routing engine instead of the scenario's.", show_default=False),
@@ -47,27 +60,27 @@ def routes(
             metavar="DIR", help="Write opensm-lid-matrix.dump and opensm.fdbs there.", show_default=False
         ),
     ] = None,
-    json: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write the numbers here; - is standard output.", show_default=False
-        ),
-    ] = None,
+    json: JsonTarget = None,
 ) -> None:
     """Computes forwarding tables: reachability, hops, paths per link, credit loops.
 
     Example: fabrictwin routes deploy/scenarios/demo.yaml --engine ftree --check
     """
-    check_writable([json])
-    _check_folder(dump)
+    if engine is not None and engine not in ROUTING_ENGINES:
+        raise InputError.of(
+            f"unknown routing engine {engine!r}{nearest(engine, ROUTING_ENGINES)}", field="--engine"
+        )
+    check_writable([json], inputs=[scenario])
+    if dump is not None:
+        check_folder(dump)
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
     routing = replace(loaded.routing, engine=engine or loaded.routing.engine)
     computed = route_fabric(loaded.fabric, routing, loaded.data_vls)
     numbers = examine(loaded, computed)
+    _print_numbers(diagnostics() if json == STANDARD_OUTPUT else output(), numbers)
     if json is not None:
         write_json(numbers, json)
-    _print_numbers(diagnostics() if json == STANDARD_OUTPUT else output(), numbers)
     if dump is not None:
         _write_dumps(dump, computed)
     if check and (numbers["reachability"]["unreachable"] or numbers["credit_loop"] is not None):
@@ -119,10 +132,11 @@ def _print_numbers(console: Console, numbers: dict[str, Any]) -> None:
     busiest = ", ".join(f"{row['port']} {row['paths']:,}" for row in links["busiest"][:3])
     spread = f"max {links['max']:,}, mean {links['mean']:,.1f}, std. dev. {links['stddev']:,.1f}"
     rows = [
-        ("engine", f"{numbers['engine']}, {numbers['vls']} data VL{'s' * (numbers['vls'] > 1)}"),
+        ("engine", f"{numbers['engine']}, {counted(numbers['vls'], 'data VL')}"),
         (
             "LIDs",
-            f"{numbers['lids']:,} (LMC {numbers['lmc']}), {numbers['lft_blocks']:,} LFT blocks a switch",
+            f"{numbers['lids']:,} (LMC {numbers['lmc']}), "
+            f"{counted(numbers['lft_blocks'], 'LFT block')} a switch",
         ),
         (
             "reachability",
@@ -142,17 +156,7 @@ def _print_numbers(console: Console, numbers: dict[str, Any]) -> None:
     console.print(table)
 
 
-def _check_folder(folder: Path | None) -> None:
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise InputError.of("expected a folder to write to, this is a file", file=str(folder), field="--dump")
-
-
 def _write_dumps(folder: Path, computed: Routes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    files: dict[str, Callable[[Routes], Iterator[str]]] = {
-        LID_MATRIX_FILE: lid_matrix_lines,
-        FDBS_FILE: fdbs_lines,
-    }
-    for name, lines in files.items():
-        with (folder / name).open("w", encoding="ascii") as file:
-            file.writelines(line + "\n" for line in lines(computed))
+    for name, lines in DUMPS.items():
+        write_text(folder / name, "".join(f"{line}\n" for line in lines(computed)))

@@ -11,21 +11,23 @@ import typer
 from rich.text import Text
 
 from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
+from fabrictwin.cli.memory import peak_rss_bytes
+from fabrictwin.cli.options import JsonTarget, ScenarioFile
+from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json, write_text
 from fabrictwin.cli.progress import fabric_progress
-from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, peak_rss_bytes, write_json
 from fabrictwin.cli.result_rows import Result
 from fabrictwin.cli.summary import print_summary
 from fabrictwin.engine.simulation import Progress, Simulation
-from fabrictwin.errors import InputError
-from fabrictwin.model.scenario import LONGEST_FINITE_RUN_PS, Scenario, load_scenario
+from fabrictwin.errors import InputError, Problem
+from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.runtime.offline import open_simulation
-from fabrictwin.units import parse_time_ps
+from fabrictwin.units import parse_time_ps, show_time
 
 EXIT_NO = 1
 
 
 def simulate(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML).", show_default=False)],
+    scenario: ScenarioFile,
     until: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Stop at this fabric time, e.g. 2ms.", show_default=False),
@@ -33,10 +35,7 @@ def simulate(
     shards: Annotated[
         int, typer.Option(min=1, metavar="N", help="Split the fabric into N logical processes.")
     ] = 1,
-    json: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the result here; - is standard output.", show_default=False),
-    ] = None,
+    json: JsonTarget = None,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE.html", help="Write a page with charts here.", show_default=False),
@@ -49,30 +48,38 @@ def simulate(
     A deadlock is a result, not an error. Exit code 1: an expectation of the scenario is not met.
     """
     until_ps = _read_until(until)
-    check_writable([json, report])
+    check_writable([json, report], inputs=[scenario])
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
-    if not loaded.jobs and until_ps is None and loaded.duration_ps == LONGEST_FINITE_RUN_PS:
-        raise InputError.of(
-            "without a workload nothing ends the run: give it a 'duration', or --until", file=str(scenario)
-        )
+    _check_end(loaded, until_ps, str(scenario))
     simulation = open_simulation(loaded, shards=shards)
-    times = _run(simulation, until_ps, loaded.duration_ps)
+    times = _run(simulation, until_ps, loaded)
     result = simulation.result() | times | {"peak_rss_bytes": peak_rss_bytes()}
-    if json is not None:
-        write_json(result, json)
     if json != STANDARD_OUTPUT:
         print_summary(output(), result)
+    if json is not None:
+        write_json(result, json)
     if report is not None:
         _write_report(report, simulation, loaded, result)
     _judge(loaded, result)
 
 
-def _run(simulation: Simulation, until_ps: int | None, duration_ps: int) -> dict[str, float]:
+def _check_end(scenario: Scenario, until_ps: int | None, file: str) -> None:
+    """Says where the end of a run is not what one would expect."""
+    if not scenario.jobs and until_ps is None and not scenario.says_duration:
+        raise InputError.of(
+            "without a workload nothing ends the run: give it a 'duration', or --until", file=file
+        )
+    if until_ps is not None and until_ps > scenario.duration_ps:
+        duration = show_time(scenario.duration_ps)
+        print_warnings([Problem(f"the run ends earlier, with the scenario: at {duration}", field="--until")])
+
+
+def _run(simulation: Simulation, until_ps: int | None, scenario: Scenario) -> dict[str, float]:
     """Runs it; returns the wall time of the whole and of the start, in which the first run compiles."""
     reports_s: list[float] = []
     started_s = time.perf_counter()
-    with fabric_progress(duration_ps if until_ps is None else min(until_ps, duration_ps)) as show:
+    with fabric_progress(_known_end(until_ps, scenario)) as show:
 
         def observe(progress: Progress) -> None:
             if not reports_s:
@@ -83,6 +90,12 @@ def _run(simulation: Simulation, until_ps: int | None, duration_ps: int) -> dict
         simulation.run(until_ps, observe)
     wall_s = time.perf_counter() - started_s
     return {"wall_s": round(wall_s, 6), "startup_s": round(min(reports_s, default=wall_s), 6)}
+
+
+def _known_end(until_ps: int | None, scenario: Scenario) -> int | None:
+    """Fabric time at which a run stops at the latest; None: nobody knows when its work is done."""
+    ends = [until_ps, scenario.duration_ps if scenario.says_duration else None]
+    return min((end for end in ends if end is not None), default=None)
 
 
 def _read_until(text: str | None) -> int | None:
@@ -104,7 +117,7 @@ def _write_report(target: Path, simulation: Simulation, scenario: Scenario, resu
     job_of = {flow.name: job.name for job in scenario.jobs for flow in job.flows}
     flow_jobs = [job_of[flow["name"]] for flow in result["flows"]]
     page = report_page(result, simulation.samples, simulation.message_latencies_ps, flow_jobs)
-    target.write_text(page, encoding="utf-8")
+    write_text(target, page)
     diagnostics().print(Text.assemble("wrote ", (printable(str(target)), "bold")), soft_wrap=True)
 
 

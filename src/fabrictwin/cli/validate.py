@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
-from fabrictwin.cli.result_json import STANDARD_OUTPUT, check_writable, write_json
+from fabrictwin.cli.console import counted, diagnostics, output, print_warnings, printable
+from fabrictwin.cli.options import JsonTarget, ScenarioFile
+from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.units import show_rate, show_time
 
 
 def validate(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML).", show_default=False)],
-    json: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write the summary here; - is standard output.", show_default=False
-        ),
-    ] = None,
+    scenario: ScenarioFile,
+    json: JsonTarget = None,
 ) -> None:
     """Reads, expands and checks a scenario; shows every error at once, and runs nothing.
 
@@ -32,7 +26,7 @@ def validate(
 
     Exit code 2: something is wrong; each line names file, line, field and what was expected.
     """
-    check_writable([json])
+    check_writable([json], inputs=[scenario])
     loaded = load_scenario(scenario)
     summary = summarise(loaded)
     if json is not None:
@@ -85,7 +79,7 @@ def _print_summary(console: Console, scenario: Scenario, summary: dict[str, Any]
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     rows = [
-        ("duration", show_time(scenario.duration_ps)),
+        ("duration", _duration(scenario)),
         ("switches", f"{fabric['switches']:,} {', '.join(fabric['switch_models'])}"),
         ("HCAs", f"{fabric['hcas']:,} {', '.join(fabric['hca_models'])}"),
         ("links", links),
@@ -94,7 +88,10 @@ def _print_summary(console: Console, scenario: Scenario, summary: dict[str, Any]
         ("congestion control", summary["congestion_control"]),
     ]
     rows += [
-        ("workload", f"{job['name']}: {job['kind']}, {job['flows']:,} flows, {job['ranks']:,} ranks")
+        (
+            "workload",
+            f"{job['name']}: {job['kind']}, {counted(job['flows'], 'flow')}, {counted(job['ranks'], 'rank')}",
+        )
         for job in summary["jobs"]
     ]
     rows += [
@@ -106,6 +103,11 @@ def _print_summary(console: Console, scenario: Scenario, summary: dict[str, Any]
         table.add_row(label, Text(printable(text)))
     console.print(Text.assemble((printable(scenario.name), "bold"), f" is valid (seed {scenario.seed})"))
     console.print(table)
+
+
+def _duration(scenario: Scenario) -> str:
+    text = show_time(scenario.duration_ps)
+    return text if scenario.says_duration else f"until all is done, {text} at most"
 
 
 def _until(end_ps: int | None) -> str:

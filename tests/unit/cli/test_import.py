@@ -85,7 +85,7 @@ def test_import_of_a_fabric_in_pieces_returns_2_and_writes_nothing(file: Path, t
 
 def test_import_over_its_own_file_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", "ibnetdiscover", str(file), "-o", str(file)]) == 2
-    assert "would overwrite the file it is made from" in capsys.readouterr().err
+    assert "would overwrite the file that is read" in capsys.readouterr().err
     assert file.read_text(encoding="ascii") == FILE
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import pytest
 
 from fabrictwin.cli import main
@@ -46,3 +48,17 @@ def test_run_unknown_option_returns_2() -> None:
 def test_run_help_returns_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     assert "simulate" in capsys.readouterr().out
+
+
+def test_run_help_has_a_short_form_and_version_says_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["-h"]) == 0
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"fabrictwin {version('fabrictwin')}"
+
+
+def test_run_verb_that_the_system_refuses_says_what_in_one_line_and_returns_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _verb_that_raises(monkeypatch, OSError(28, "No space left on device", "r.json"))
+    assert run(["fail"]) == 3
+    assert capsys.readouterr().err == "fabrictwin failed: r.json: No space left on device\n"

@@ -95,7 +95,7 @@ def test_expectation_that_holds_has_no_failure(entry: str) -> None:
         ("path: totals.dropped_packets, equals: false", ["totals.dropped_packets is 0; expected False"]),
         (
             "path: totals.fecn_marked, equals: 0",
-            ["totals.fecn_marked: the result has no 'fecn_marked' there; (valid: dropped_packets, packets)"],
+            ["totals.fecn_marked: the result has no 'fecn_marked' there (valid: dropped_packets, packets)"],
         ),
         (
             "path: 'ports[leaf0/3].vl15_dropped', max: 1",

@@ -141,6 +141,7 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
         name=keys.name,
         seed=seed,
         duration_ps=duration_ps,
+        says_duration=keys.duration is not None,
         fabric=fabric,
         switch_models={built.switch_model.name: built.switch_model},
         hca_models=hca_models,

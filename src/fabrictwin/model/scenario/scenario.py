@@ -40,6 +40,7 @@ class Scenario:
         name: Name of the scenario, and of the twin that runs it.
         seed: Seed of every random choice.
         duration_ps: Fabric time at which the run stops at the latest.
+        says_duration: Whether the file gives it; if not, it is only a bound for work that ends by itself.
         fabric: Nodes and links.
         switch_models: Switch models by ``Node.model``.
         hca_models: HCA models by ``Node.model``.
@@ -61,6 +62,7 @@ class Scenario:
     name: str
     seed: int
     duration_ps: int
+    says_duration: bool
     fabric: Fabric = field(repr=False)
     switch_models: Mapping[str, SwitchModel]
     hca_models: Mapping[str, HcaModel]
