@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -147,13 +147,15 @@ def test_simulate_more_shards_than_nodes_are_as_good_as_one(scenario: Path) -> N
     assert _result(scenario)["digest"] == _result(scenario, "--shards", "10000")["digest"]
 
 
+def _run_into(stdout: TextIO, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PROGRAM, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True)
+
+
 def test_simulate_output_that_nobody_reads_ends_without_a_word(scenario: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as stdout:
-        run = subprocess.run(
-            [PROGRAM, "simulate", scenario], stdout=stdout, stderr=subprocess.PIPE, text=True
-        )
+        run = _run_into(stdout, "simulate", scenario)
     assert (run.returncode, run.stderr) == (141, "")
 
 
@@ -162,9 +164,7 @@ def test_simulate_into_a_full_disk_says_so_in_one_line_and_exits_3(
     scenario: Path, arguments: list[str]
 ) -> None:
     with Path("/dev/full").open("w") as stdout:
-        run = subprocess.run(
-            [PROGRAM, "simulate", scenario, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True
-        )
+        run = _run_into(stdout, "simulate", scenario, *arguments)
     assert (run.returncode, run.stderr) == (3, "fabrictwin failed: No space left on device\n")
 
 
@@ -181,9 +181,8 @@ def test_simulate_never_overwrites_its_scenario(scenario: Path) -> None:
 
 
 def test_simulate_interrupted_ends_at_once_and_leaves_the_old_result(scenario: Path, tmp_path: Path) -> None:
-    scenario.write_text(
-        SCENARIO.replace("count: 2", "count: forever").replace("duration: 1ms", "duration: 10s")
-    )
+    endless = SCENARIO.replace("count: 2", "count: forever").replace("duration: 1ms", "duration: 10s")
+    scenario.write_text(endless)
     target = tmp_path / "r.json"
     target.write_text("old")
     with subprocess.Popen(

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fabrictwin.cli.console import diagnostics, output, printable
-from fabrictwin.cli.result_json import check_writable, write_json
+from fabrictwin.cli.output_file import check_writable, write_json
 from fabrictwin.errors import InputError, nearest
 from fabrictwin.runtime.blueprint import draw_blueprint
 from fabrictwin.runtime.bus.server import connect
