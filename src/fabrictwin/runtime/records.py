@@ -58,6 +58,11 @@ class Layout:
         """The structure as numpy has it."""
         return np.dtype([(field.name, field.type) for field in self.fields], align=not self.packed)
 
+    @cached_property
+    def size(self) -> int:
+        """Bytes of a record."""
+        return self.dtype.itemsize
+
 
 _AT = "fabric time at which it takes effect"
 
