@@ -19,20 +19,22 @@ from fabrictwin.runtime.convert import WindowData, encode
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis
 
 TWIN = "test-twin"
-PAIR = (("a", "b"), ("b", "a"))
+Channels = tuple[tuple[str, str], ...]
+PAIR: Channels = (("a", "b"), ("b", "a"))
 
 
 @dataclass
 class TwinOnServer:
-    """A twin of two logical processes, ``a`` and ``b``."""
+    """A twin; without other channels one of two logical processes, ``a`` and ``b``."""
 
     server: EmbeddedRedis
     client: redis.Redis
     keys: Keys
     epoch: str
+    channels: Channels
 
     def end(self, name: str, retention: Retention | None = None) -> RedisBus:
-        return RedisBus(self.client, self.keys, self.epoch, name, PAIR, retention=retention)
+        return RedisBus(self.client, self.keys, self.epoch, name, self.channels, retention=retention)
 
     def length(self, sender: str, receiver: str) -> int:
         return int(self.client.xlen(self.keys.channel(sender, receiver)))
@@ -46,11 +48,11 @@ def short_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def twin_on_server() -> Iterator[TwinOnServer]:
+def twin_on_server(channels: Channels = PAIR) -> Iterator[TwinOnServer]:
     with short_folder() as folder, EmbeddedRedis(folder) as server:
         client = connect(server.url)
-        identity = create_twin(client, TWIN, "sha", PAIR)
-        yield TwinOnServer(server, client, Keys(TWIN), identity.epoch)
+        identity = create_twin(client, TWIN, "sha", channels)
+        yield TwinOnServer(server, client, Keys(TWIN), identity.epoch, channels)
         client.close()
 
 

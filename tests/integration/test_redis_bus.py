@@ -61,7 +61,23 @@ def test_exchange_hands_over_in_order_and_people_can_read_along(twin: TwinOnServ
     assert [key for key, _ in shown] == [b"1-0", b"1-1", b"2-0", b"2-1", b"2-2"]
 
 
-def test_exchange_waits_for_a_sender_and_looks_at_the_others(twin: TwinOnServer) -> None:
+def test_exchange_looks_soon_at_those_that_are_not_waited_for() -> None:
+    with twin_on_server((("a", "c"), ("b", "c"))) as twin:
+        a, b, c = twin.end("a"), twin.end("b"), twin.end("c")
+        b.exchange({"c": entries(1, 1)}, (), 0.0)
+        heard = []
+        for number in range(1, 13):
+            a.exchange({"c": entries(number, number)}, (), 0.0)
+            heard.append(c.exchange({}, ["a"], 1.0))
+            if number == 6:
+                b.exchange({"c": entries(2, 3)}, (), 0.0)
+        assert all(item["a"] for item in heard)
+        assert [len(item["b"]) for item in heard[:4] if "b" in item] == [1]
+        assert [len(item["b"]) for item in heard[6:10] if "b" in item] == [2]
+        assert c.exchange({}, (), 0.0) == {}
+
+
+def test_exchange_wakes_up_when_a_sender_speaks(twin: TwinOnServer) -> None:
     a, b = twin.end("a"), twin.end("b")
     answers: list[dict[str, list[Entry]]] = []
     waiting = Thread(target=lambda: answers.append(b.exchange({}, ["a"], 5.0)))

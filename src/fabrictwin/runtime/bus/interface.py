@@ -94,8 +94,9 @@ class Bus(Protocol):
             timeout_s: How long to wait for that, and for room on the outgoing channels.
 
         Returns:
-            Every new entry, in order, by sender; empty after a timeout. What found no room in time is kept
-            and goes out first in the next call; until it has gone out, nothing is handed out.
+            New entries, in order, by sender: all of those that are waited for, and of the others at least
+            with every fourth call; empty after a timeout. What found no room in time is kept and goes out
+            first in the next call; until it has gone out, nothing is handed out.
 
         Raises:
             BusError: One of its subclasses; the bus is unusable afterwards.

@@ -31,6 +31,8 @@ FULL_PAUSE_S = 0.001
 TRIPS_PER_CHECK = 32
 """Round trips between two of which each acknowledges, trims and checks whose the keys are. A silence, a full
 channel or many entries at once call for one earlier."""
+TRIPS_PER_LOOK = 4
+"""Round trips between two that also look at channels that are not waited for, which costs as much again."""
 ACKNOWLEDGEMENTS = 8
 """A reader tells its writer of every eighth of the bound at least."""
 
@@ -98,6 +100,7 @@ class RedisBus:
         self._inbox: dict[str, list[Entry]] = {}
         self._ack_every = max(1, self._retention.bound // ACKNOWLEDGEMENTS)
         self._trips_left = TRIPS_PER_CHECK
+        self._trips_to_look = 0
         self._splits: dict[frozenset[str], tuple[list[Reader], list[Reader]]] = {}
 
     @property
@@ -200,9 +203,11 @@ class RedisBus:
     def _add_reads(
         self, commands: list[bytes], handlers: list[Handler], wait_for: Collection[str], block_s: float
     ) -> None:
-        """Reads the channels that are waited for, blocking, behind the others, which are only looked at."""
+        """Reads the channels that are waited for, blocking; looks at the others before, now and then."""
         awaited, others = self._split(wait_for)
-        if others:
+        self._trips_to_look -= 1
+        if others and (self._trips_to_look <= 0 or not awaited):
+            self._trips_to_look = TRIPS_PER_LOOK
             commands.append(_read(others))
             handlers.append(self._take)
         if awaited:
@@ -264,7 +269,7 @@ class RedisBus:
     def _take_awaited(self, answer: Any) -> None:
         """Puts what a blocking read brought into the inbox; after a silence looks whose the keys are."""
         if answer is None:
-            self._trips_left = 0
+            self._trips_left = self._trips_to_look = 0
         self._take(answer)
 
     def _explain_gap(self, reader: Reader, error: ChannelGapError) -> BusError:
