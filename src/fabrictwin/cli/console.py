@@ -37,6 +37,15 @@ def output() -> Console:
     return _Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
+def write_output(text: str) -> None:
+    """Writes text to standard output as it is: a console would take a second for every megabyte."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        output().on_broken_pipe()
+
+
 def diagnostics() -> Console:
     """Console on standard error, for progress, warnings and errors."""
     return Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
