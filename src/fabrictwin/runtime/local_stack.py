@@ -25,10 +25,10 @@ from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.bus.twin import delete_twin
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis, die_with_parent
+from fabrictwin.runtime.local_twins import STATE_FILE
 from fabrictwin.runtime.service import Service, serve
 from fabrictwin.runtime.settings import Settings, ShardOf
 
-STATE_FILE = "twin.json"
 POLL_S = 0.02
 END_WITHIN_S = 10.0
 EXIT_FAILURE = 3
