@@ -28,9 +28,17 @@ def _commands() -> Iterator[tuple[str, ...]]:
     for name in VERBS:
         target = load_verb(name)
         if isinstance(target, typer.Typer):
-            yield from ((name, command.name or "") for command in target.registered_commands)
+            yield from ((name, *below) for below in _below(target))
         else:
             yield (name,)
+
+
+def _below(app: typer.Typer) -> Iterator[tuple[str, ...]]:
+    yield from ((command.name or "",) for command in app.registered_commands)
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        yield (group.name or "",)
+        yield from ((group.name or "", *below) for below in _below(group.typer_instance))
 
 
 @pytest.mark.parametrize("command", list(_commands()), ids=" ".join)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from fabrictwin.errors import Problem
+from fabrictwin.errors import FabricTwinError, Problem
 
 PIPE_WIDTH = 140
 """Columns of a table in a pipe, where there is no terminal to ask."""
@@ -35,15 +35,6 @@ class _Console(Console):
 def output() -> Console:
     """Console on standard output, for results."""
     return _Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-
-
-def write_output(text: str) -> None:
-    """Writes text to standard output as it is: a console would take a second for every megabyte."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        output().on_broken_pipe()
 
 
 def diagnostics() -> Console:
@@ -84,7 +75,7 @@ def print_warnings(warnings: Sequence[Problem]) -> None:
 
 def print_failure(error: Exception) -> None:
     """Writes the last line about an exception that is not the input's fault."""
-    what = f"{type(error).__name__}: {error}"
+    what = str(error) if isinstance(error, FabricTwinError) else f"{type(error).__name__}: {error}"
     if isinstance(error, OSError) and error.strerror:
         what = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
     text = Text.assemble(("fabrictwin failed: ", "bold red"), printable(what))

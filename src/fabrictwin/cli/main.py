@@ -21,7 +21,7 @@ from typing import Annotated
 import typer
 
 from fabrictwin.cli.console import print_failure, print_problems
-from fabrictwin.errors import InputError, nearest
+from fabrictwin.errors import FabricTwinError, InputError, nearest
 
 PROGRAM = "fabrictwin"
 EXIT_INPUT = 2
@@ -49,6 +49,16 @@ VERBS = {
     "validate": Verb("validate", "validate", "Read, expand and check a scenario; show every error at once."),
     "routes": Verb("routes", "routes", "Compute forwarding tables; check for credit loops; dump them."),
     "import": Verb("import_", "app", "Make a scenario from a real fabric."),
+    "up": Verb("up", "up", "Start a live twin on this machine, in the background."),
+    "status": Verb("status", "status", "Say how a twin and its services are."),
+    "pause": Verb("pause", "pause", "Stop fabric time."),
+    "resume": Verb("resume", "resume", "Let fabric time go on."),
+    "step": Verb("step", "step", "Let a paused twin go on by a span of fabric time."),
+    "wait": Verb("wait", "wait", "Wait until a twin has stopped, or has passed a fabric time."),
+    "result": Verb("result", "result", "Say what has happened in a twin, as simulate does."),
+    "down": Verb("down", "down", "End a twin; leave nothing behind."),
+    "fault": Verb("fault", "app", "List the faults of a twin, inject one, clear one."),
+    "workload": Verb("workload", "app", "List the traffic of a twin, start some, stop some."),
     "bus": Verb("bus", "app", "Read along on the bus of a live twin."),
     "bench": Verb("bench", "bench", "Measure speed and memory; one JSON line a case."),
 }
@@ -135,8 +145,9 @@ def run(arguments: Sequence[str]) -> int:
         return EXIT_INPUT
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
-    except OSError as error:
-        # A full disk, a folder that has gone: the line says which, and a traceback would only hide it.
+    except (FabricTwinError, OSError) as error:
+        # A twin that does not answer, a full disk, a folder that has gone: the line says which, and a
+        # traceback would only hide it.
         print_failure(error)
         return EXIT_FAILURE
     except Exception as error:  # the one broad catch: whatever is left is our failure, not the user's

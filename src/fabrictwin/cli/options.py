@@ -20,3 +20,19 @@ JsonTarget = Annotated[
         show_default=False,
     ),
 ]
+TwinName = Annotated[
+    str | None,
+    typer.Option(
+        "--twin", metavar="NAME", help="Which twin; default: the only one that runs here.", show_default=False
+    ),
+]
+DirectorAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--director", metavar="HOST:PORT", help="Director of a twin that runs elsewhere.", show_default=False
+    ),
+]
+Owner = Annotated[
+    str | None,
+    typer.Option("--owner", metavar="WHO", help="In whose name; default: the user's.", show_default=False),
+]

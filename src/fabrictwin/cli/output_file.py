@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from fabrictwin.cli.console import write_output
+from fabrictwin.cli.console import output
 from fabrictwin.errors import InputError, Problem
 
 STANDARD_OUTPUT = "-"
@@ -114,6 +114,6 @@ def write_json(result: dict[str, Any], target: str) -> None:
     """
     text = json.dumps(result, indent=1, ensure_ascii=True) + "\n"
     if target == STANDARD_OUTPUT:
-        write_output(text)
+        output().out(text, end="", highlight=False)
     else:
         write_text(Path(target), text)

@@ -11,19 +11,19 @@ import typer
 from rich.text import Text
 
 from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
+from fabrictwin.cli.expectations import judge
 from fabrictwin.cli.memory import peak_rss_bytes
 from fabrictwin.cli.options import JsonTarget, ScenarioFile
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json, write_text
 from fabrictwin.cli.progress import fabric_progress
 from fabrictwin.cli.result_rows import Result
 from fabrictwin.cli.summary import print_summary
+from fabrictwin.cli.time_option import read_time_ps
 from fabrictwin.engine.simulation import Progress, Simulation
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.runtime.offline import open_simulation
-from fabrictwin.units import parse_time_ps, show_time
-
-EXIT_NO = 1
+from fabrictwin.units import show_time
 
 
 def simulate(
@@ -47,7 +47,7 @@ def simulate(
 
     A deadlock is a result, not an error. Exit code 1: an expectation of the scenario is not met.
     """
-    until_ps = _read_until(until)
+    until_ps = None if until is None else read_time_ps(until, "--until")
     check_writable([json, report], inputs=[scenario])
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
@@ -61,7 +61,7 @@ def simulate(
         write_json(result, json)
     if report is not None:
         _write_report(report, simulation, loaded, result)
-    _judge(loaded, result)
+    judge(text for expectation in loaded.expectations for text in expectation.failures(result))
 
 
 def _check_end(scenario: Scenario, until_ps: int | None, file: str) -> None:
@@ -98,18 +98,6 @@ def _known_end(until_ps: int | None, scenario: Scenario) -> int | None:
     return min((end for end in ends if end is not None), default=None)
 
 
-def _read_until(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        until_ps = parse_time_ps(text)
-    except ValueError as error:
-        raise InputError.of(str(error), field="--until") from None
-    if until_ps == 0:
-        raise InputError.of(f"expected a time after the start, got {text!r}", field="--until")
-    return until_ps
-
-
 def _write_report(target: Path, simulation: Simulation, scenario: Scenario, result: Result) -> None:
     # Plotly is slow to import; only a report needs it.
     from fabrictwin.cli.report.page import report_page
@@ -119,13 +107,3 @@ def _write_report(target: Path, simulation: Simulation, scenario: Scenario, resu
     page = report_page(result, simulation.samples, simulation.message_latencies_ps, flow_jobs)
     write_text(target, page)
     diagnostics().print(Text.assemble("wrote ", (printable(str(target)), "bold")), soft_wrap=True)
-
-
-def _judge(scenario: Scenario, result: Result) -> None:
-    """Ends with exit code 1 when the result is not what the scenario expects."""
-    failures = [text for expectation in scenario.expectations for text in expectation.failures(result)]
-    for failure in failures:
-        line = Text.assemble(("expectation not met: ", "bold red"), printable(failure))
-        diagnostics().print(line, soft_wrap=True)
-    if failures:
-        raise typer.Exit(EXIT_NO)

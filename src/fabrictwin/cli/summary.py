@@ -25,6 +25,7 @@ from fabrictwin.cli.result_rows import (
     show_ns,
     slowest_flows,
 )
+from fabrictwin.cli.tables import plain_table
 from fabrictwin.units import show_rate, show_size
 
 FLOWS_SHOWN = 20
@@ -58,29 +59,34 @@ def _print_header(console: Console, result: Result) -> None:
         f"{fabric['links']} links, {fabric['technology']}"
     )
     console.print(Text.assemble((printable(scenario["name"]), "bold"), facts))
+    _print_run(console, result)
+
+
+def _print_run(console: Console, result: Result) -> None:
+    """How far it is, and how long that took where one process knows it."""
+    how_far = show_ns(result["fabric_time_ns"])
+    counts = f"{result['packet_hops']:,} packet-hops"
+    events = f"{result['engine_events']:,} events"
+    if "wall_s" not in result:
+        console.print(f"{how_far} of fabric time, {_why(result)}: {counts}, {events}")
+        return
     running_s = result["wall_s"] - result["startup_s"]
     speed = share(result["packet_hops"], running_s) / 1e6
     if result["startup_s"] > COMPILING_S:
         console.print(f"compiled the kernels in {result['startup_s']:.0f} s; the next run finds them")
     console.print(
-        f"simulated {show_ns(result['fabric_time_ns'])} in {running_s:.2f} s, "
-        f"stopped by {result['stopped']}: {result['packet_hops']:,} packet-hops ({speed:.2f} M/s), "
-        f"{result['engine_events']:,} events, {show_size(result['peak_rss_bytes'])} of memory"
+        f"simulated {how_far} in {running_s:.2f} s, {_why(result)}: {counts} ({speed:.2f} M/s), "
+        f"{events}, {show_size(result['peak_rss_bytes'])} of memory"
     )
+
+
+def _why(result: Result) -> str:
+    return "paused" if result["stopped"] == "paused" else f"stopped by {result['stopped']}"
 
 
 def _print_totals(console: Console, totals: Result) -> None:
     parts = [f"{name.replace('_', ' ')} {value:,}" for name, value in totals.items() if value]
     console.print("totals: " + (", ".join(parts) or "nothing moved"))
-
-
-def _table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="dim")
-    for name in texts:
-        table.add_column(name, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
 
 
 def _print_table(console: Console, table: Table) -> None:
@@ -93,7 +99,7 @@ def _print_flows(console: Console, flows: Sequence[Result]) -> None:
         return
     slowest = slowest_flows(flows, FLOWS_SHOWN)
     title = "flows" if len(slowest) == len(flows) else f"the {len(slowest)} slowest of {len(flows)} flows"
-    table = _table(title, FLOW_TEXTS, FLOW_NUMBERS)
+    table = plain_table(title, FLOW_TEXTS, FLOW_NUMBERS)
     for flow in slowest:
         table.add_row(*flow_row(flow))
     table.add_row(
@@ -113,7 +119,7 @@ def _print_ports(console: Console, result: Result) -> None:
     sending = [port for port in result["ports"] if port["port_xmit_data"]]
     if not sending:
         return
-    table = _table("busiest ports", ["port", "peer"], ["rate", "sent", "busy", "waited for credits"])
+    table = plain_table("busiest ports", ["port", "peer"], ["rate", "sent", "busy", "waited for credits"])
     for port in sorted(sending, key=lambda port: -port_load(port, time_ns))[:PORTS_SHOWN]:
         table.add_row(
             port_name(port),
@@ -129,7 +135,7 @@ def _print_ports(console: Console, result: Result) -> None:
 def _print_jobs(console: Console, jobs: Sequence[Result]) -> None:
     if not jobs:
         return
-    table = _table("jobs", JOB_TEXTS, JOB_NUMBERS)
+    table = plain_table("jobs", JOB_TEXTS, JOB_NUMBERS)
     for job in jobs:
         table.add_row(*job_row(job))
     _print_table(console, table)
@@ -138,7 +144,7 @@ def _print_jobs(console: Console, jobs: Sequence[Result]) -> None:
 def _print_events(console: Console, events: Sequence[Result]) -> None:
     if not events:
         return
-    table = _table("events", ["fabric time", "what happened"], [])
+    table = plain_table("events", ["fabric time", "what happened"], [])
     for event in events[:EVENTS_SHOWN]:
         table.add_row(*map(Text, event_row(event)))
     _print_table(console, table)

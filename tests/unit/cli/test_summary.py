@@ -80,3 +80,12 @@ def test_summary_of_a_run_in_which_nothing_moved_is_short(console: Console, resu
     text = _printed(console, result | nothing)
     assert "totals: nothing moved" in text
     assert len(text.splitlines()) == 5
+
+
+def test_summary_of_a_live_twin_has_no_wall_times(console: Console, result: dict[str, Any]) -> None:
+    for name in ("wall_s", "startup_s", "peak_rss_bytes"):
+        del result[name]
+    result["stopped"] = "paused"
+    text = _printed(console, result)
+    assert "of fabric time, paused: 12,000,000 packet-hops, " in text
+    assert "simulated" not in text

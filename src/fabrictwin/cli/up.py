@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``fabrictwin up``: starts a live twin on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fabrictwin.api.v1.director_pb2 import StatusResponse
+from fabrictwin.cli.clock import show_clock, show_state
+from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
+from fabrictwin.cli.options import ScenarioFile
+from fabrictwin.cli.supervisor import start_twin
+from fabrictwin.model.scenario import load_scenario
+from fabrictwin.runtime.bus.server import hide_password
+from fabrictwin.runtime.local_twins import LocalTwin
+
+
+def up(
+    scenario: ScenarioFile,
+    twin: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Its name; default: the scenario's.", show_default=False),
+    ] = None,
+    redis: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="A Redis server; default: one of its own.", show_default=False),
+    ] = None,
+) -> None:
+    """Starts the services of a twin in the background; returns when fabric time goes on.
+
+    Example: fabrictwin up deploy/scenarios/demo.yaml
+
+    Exit code 3: it did not start; nothing of it is left.
+    """
+    loaded = load_scenario(scenario)
+    print_warnings(loaded.warnings)
+    name = twin or loaded.name
+    started_s = monotonic()
+    with _spinner(name), start_twin(name, scenario, redis) as (running, status):
+        pass
+    _print_twin(output(), running, status, monotonic() - started_s)
+
+
+@contextmanager
+def _spinner(name: str) -> Iterator[None]:
+    console = diagnostics()
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(f"starting {printable(name)} (the first start compiles the kernels, about a minute)"):
+        yield
+
+
+def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start_s: float) -> None:
+    state, clock = show_state(status.state), show_clock(status.fabric_time_ps)
+    head = (printable(twin.name), "bold"), f" is up after {start_s:.1f} s: {state} at {clock}"
+    console.print(Text.assemble(*head, f" of {show_clock(status.duration_ps)}"), soft_wrap=True)
+    table = Table(box=None, show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    rows = [("director", twin.director)]
+    rows += [
+        (f"metrics of {process}", f"http://{service['metrics_address']}/metrics")
+        for process, service in twin.services.items()
+    ]
+    option = f" --twin {twin.name}"
+    rows += [
+        ("Redis", hide_password(twin.redis)),
+        ("logs", f"{twin.folder}/*.log"),
+        ("to watch it", f"fabrictwin watch{option}"),
+        ("to break it", f"fabrictwin fault inject{option} …"),
+        ("to end it", f"fabrictwin down{option}"),
+    ]
+    for label, text in rows:
+        table.add_row(label, Text(printable(text)))
+    console.print(table)
