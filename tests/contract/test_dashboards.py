@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Grafana's dashboards agree with what writes them, with the catalogue of metrics and with the rules."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from fabrictwin.telemetry.catalogue import CATALOGUE
+from fabrictwin.telemetry.metric import Kind
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+FOLDER = DEPLOY / "grafana" / "dashboards"
+DASHBOARDS = sorted(FOLDER.glob("*.json"))
+
+
+def _load(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _queries(dashboard: dict[str, Any]) -> Iterator[str]:
+    for panel in dashboard["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+
+
+def test_dashboards_are_what_the_code_writes(tmp_path: Path) -> None:
+    writer = DEPLOY / "grafana" / "make_dashboards.py"
+    subprocess.run([sys.executable, str(writer), str(tmp_path)], check=True, timeout=60)
+    written = {path.name: path.read_text() for path in tmp_path.glob("*.json")}
+    committed = {path.name: path.read_text() for path in DASHBOARDS}
+    assert written == committed, "run: python deploy/grafana/make_dashboards.py"
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_panels_have_title_unit_and_description(path: Path) -> None:
+    dashboard = _load(path)
+    titles = [panel["title"] for panel in dashboard["panels"]]
+    assert len(set(titles)) == len(titles)
+    for panel in dashboard["panels"]:
+        assert panel["description"], panel["title"]
+        assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
+        references = [target["refId"] for target in panel["targets"]]
+        assert all(references)
+        assert len(set(references)) == len(references)
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_dashboards_can_be_narrowed_to_a_twin(path: Path) -> None:
+    dashboard = _load(path)
+    names = [variable["name"] for variable in dashboard["templating"]["list"]]
+    assert names == ["datasource", "twin", "node"]
+    assert [query for query in _queries(dashboard) if 'twin=~"$twin"' not in query] == []
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_panels_read_only_what_is_exported_or_recorded(path: Path) -> None:
+    rules = "".join(file.read_text() for file in (DEPLOY / "prometheus" / "rules").glob("*.yml"))
+    known = set(re.findall(r"record: (\S+)", rules))
+    for metric in CATALOGUE:
+        known.add(metric.name + ("_bucket" if metric.kind is Kind.HISTOGRAM else ""))
+    for query in _queries(_load(path)):
+        for name in re.findall(r"\b(fabrictwin[_:][\w:]+|infiniband_\(switch\|hca\)_\w+)", query):
+            assert name.replace("(switch|hca)", "switch") in known, name
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_rates_of_the_fabric_are_recorded_ones(path: Path) -> None:
+    """rate() is per second of wall time: right for what the services do, wrong for what the fabric does."""
+    for panel in _load(path)["panels"]:
+        if "wall time" not in panel["title"]:
+            assert not any("rate(" in target["expr"] for target in panel["targets"]), panel["title"]
+
+
+def test_provisioning_is_yaml_and_names_what_the_dashboards_use() -> None:
+    provisioning = DEPLOY / "grafana" / "provisioning"
+    (source,) = YAML(typ="safe").load(provisioning / "datasources" / "prometheus.yml")["datasources"]
+    (provider,) = YAML(typ="safe").load(provisioning / "dashboards" / "fabrictwin.yml")["providers"]
+    assert (source["type"], provider["type"]) == ("prometheus", "file")

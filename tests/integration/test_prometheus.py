@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real Prometheus scrapes a simulation that runs: metrics, rates, alerts and dashboards."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabrictwin.engine.result import describe_flows, describe_ports
+from fabrictwin.model.fabric import NodeKind
+from fabrictwin.model.scenario import parse_scenario
+from fabrictwin.runtime.offline import open_simulation
+from fabrictwin.telemetry.catalogue import CATALOGUE
+from fabrictwin.telemetry.metric import Kind
+from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S
+from integration.real_prometheus import Prometheus, Sample, running_prometheus, skip_without_prometheus
+from integration.scraped_simulation import SERVICES, Running, running_simulation
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DASHBOARDS = sorted((REPOSITORY / "deploy" / "grafana" / "dashboards").glob("*.json"))
+PACE_PS_PER_S = 6 * PS_PER_MS
+"""Fabric time a second of wall time."""
+SETTLING_S = 6
+"""Longer than any alert that the scenario raises takes to be pending."""
+WARM_UP_S = 60
+"""At most; about 20 are spent: until the targets are found, and the window of the rates."""
+ONLY_LIVE = {"Bus (wall time)"}
+"""Panels about what a simulation in one process has not."""
+NOT_SIMULATED = {
+    "IB switch unhealthy PSUs": "no power supplies",
+    "IB switch unhealthy fans": "no fans",
+    "IB switch port BER": "its panel holds no query",
+    "IB switch port receive remote physical errors": "no packets marked bad on their way",
+}
+"""Panels of infiniband_exporter that no simulated fabric feeds."""
+
+_BLOCKED = "\n".join(
+    f"  - {{kind: stream, name: blocked{i}, src: h{i}, dst: h{28 + i}, message: 1MiB, count: forever}}"
+    for i in range(28)
+)
+_STOPPED = "\n".join(f"  - {{kind: slow_receiver, node: h{28 + i}, rate: 0Gb/s, at: 1us}}" for i in range(28))
+_RING = "[h60, h61, h62, h63]"
+SCENARIO = f"""
+version: 1
+name: scraped
+duration: 10s
+fabric:
+  technology: infiniband
+  topology: {{generator: single_switch, hosts: 64}}
+  switch_model: quantum2
+  hca_model: {{base: connectx7, ack_timeout: 2ms}}
+  link: {{rate: 400Gb/s, length: 10m}}
+  mtu: 4096
+routing: {{engine: min_hop}}
+congestion_control: {{algorithm: ib_cca}}
+workload:
+  - {{kind: incast, name: hot, senders: [h56, h57, h58], receiver: h59, message: 256KiB, count: forever}}
+  - {{kind: all_reduce, name: ring, algorithm: ring, ranks: {_RING}, bytes: 1MiB, iterations: 1000000}}
+{_BLOCKED}
+faults:
+  - {{kind: link_flap, link: [sw0/60, h59/1], at: 20ms, count: 100, down: 5ms, up: 40ms}}
+  - {{kind: symbol_errors, link: [sw0/61, h60/1], probability: 0.3, at: 10ms}}
+{_STOPPED}
+"""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    skip_without_prometheus()
+    simulation = open_simulation(parse_scenario(SCENARIO, file="scraped"))
+    with running_simulation(simulation, PACE_PS_PER_S) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def prometheus(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """Prometheus after its warm-up, the simulation moving."""
+    public = REPOSITORY.parent / "shared" / "data" / "infiniband_exporter" / "infiniband.rules"
+    folder = tmp_path_factory.mktemp("prometheus")
+    more_rules = [public] if public.is_file() else []
+    with running_prometheus(folder, "scraped", running.targets, more_rules) as server:
+        server.wait_for("fabrictwin:twin_received_payload_bytes:per_fabric_second", WARM_UP_S)
+        time.sleep(SETTLING_S)
+        yield server
+
+
+@pytest.fixture
+def standing(running: Running, prometheus: Prometheus) -> Iterator[Prometheus]:
+    """Prometheus, with the simulation standing still and scraped since."""
+    running.moving.clear()
+    time.sleep(1.5)
+    yield prometheus
+    running.moving.set()
+
+
+def _by_port(samples: list[Sample]) -> dict[tuple[str, str], float]:
+    return {(sample.labels["guid"], sample.labels["port"]): sample.value for sample in samples}
+
+
+def _scaled_wait(row: dict[str, Any], ticks: float) -> bool:
+    return bool(ticks // PS_PER_NS == row["port_xmit_wait"])
+
+
+def _same(counter: str) -> Callable[[dict[str, Any], float], bool]:
+    return lambda row, value: bool(row[counter] == value)
+
+
+def test_prometheus_scrapes_every_target_without_an_error(prometheus: Prometheus, running: Running) -> None:
+    targets = prometheus.targets()
+    assert [target["lastError"] for target in targets] == [""] * len(running.targets)
+    assert {target["labels"]["shard"] for target in targets} == {"switch0", "hca0"}
+
+
+def test_prometheus_evaluates_every_rule_without_an_error(prometheus: Prometheus) -> None:
+    assert {
+        rule["name"]: rule.get("lastError") for rule in prometheus.rules() if rule["health"] == "err"
+    } == {}
+
+
+def test_rates_are_those_of_the_engine_per_second_of_fabric_time(
+    prometheus: Prometheus, running: Running
+) -> None:
+    at_s = time.time() - 1
+    for target in running.targets:
+        of_target = f'{{instance="{target.address}"}}'
+        (end,) = prometheus.query(f"fabrictwin_fabric_seconds_total{of_target}", at_s)
+        recorded = prometheus.query(f"fabrictwin:port_transmit_bytes:per_fabric_second{of_target}", at_s)
+        (window,) = prometheus.query(f"fabrictwin:fabric_seconds:delta15s{of_target}", at_s)
+        _compare_with_history(running, end.value, window.value, recorded)
+
+
+def _compare_with_history(running: Running, end_s: float, window_s: float, recorded: list[Sample]) -> None:
+    """Looks for the steps that a rule has seen: it is evaluated up to a scrape before ``end_s``."""
+    plan = running.stepped.simulation.plan
+    fabric = plan.scenario.fabric
+    window_ps = round(window_s * PS_PER_S)
+    last_ps = round(end_s * PS_PER_S)
+    ends = [ps for ps in running.history if last_ps - PACE_PS_PER_S < ps <= last_ps]
+    ends = [ps for ps in ends if ps - window_ps in running.history]
+    busy = 0
+    for sample in recorded:
+        node = fabric.index_of[sample.labels["node"]]
+        port = int(plan.ports.first[node]) + int(sample.labels["port"]) - 1
+        rates = [
+            (running.history[ps][port] - running.history[ps - window_ps][port]) / window_s for ps in ends
+        ]
+        assert any(sample.value == pytest.approx(rate, rel=0.01) for rate in rates), sample
+        busy += sample.value > 1e9
+    assert busy >= 4
+
+
+def test_speed_is_fabric_time_per_wall_time(prometheus: Prometheus, running: Running) -> None:
+    at_s = time.time()
+    passed = [
+        (wall_s, ps) for ps, wall_s in list(running.walls.items()) if at_s - 15.5 < wall_s <= at_s - 0.5
+    ]
+    (first_s, first_ps), (last_s, last_ps) = passed[0], passed[-1]
+    speed = (last_ps - first_ps) / PS_PER_S / (last_s - first_s)
+    for sample in prometheus.query("fabrictwin:speed:rate15s", at_s):
+        assert sample.value == pytest.approx(speed, rel=0.1)
+
+
+def test_alerts_fire_for_the_faults_of_the_scenario(prometheus: Prometheus) -> None:
+    firing = prometheus.query('count by (alertname) (ALERTS{alertstate=~"firing|pending"})')
+    assert {"SymbolErrors", "XmitWaitCongestion"} <= {sample.labels["alertname"] for sample in firing}
+    seen = prometheus.query('count_over_time(ALERTS{alertname="LinkDown", node="sw0", port="60"}[5m])')
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_panels_of_our_dashboards_return_data(prometheus: Prometheus, path: Path) -> None:
+    variables = {"$twin": "scraped", "$node": ".*"}
+    empty = []
+    for panel in _panels(json.loads(path.read_text())):
+        for target in panel["targets"]:
+            expression = target["expr"]
+            for name, value in variables.items():
+                expression = expression.replace(name, value)
+            assert "$" not in expression
+            if not prometheus.query(expression):
+                empty.append(panel["title"])
+    assert set(empty) == ONLY_LIVE
+
+
+@pytest.mark.parametrize("name", ["health", "perf"])
+def test_panels_of_infiniband_exporter_return_data(
+    prometheus: Prometheus, shared_data: Path, name: str
+) -> None:
+    path = shared_data / "infiniband_exporter" / f"grafana-ib-fabric-{name}.json"
+    panels = {
+        panel["title"]: [target["expr"] for target in panel["targets"] if target.get("expr")]
+        for panel in _panels(json.loads(path.read_text()))
+    }
+    empty = {title for title, queries in panels.items() if not any(map(prometheus.query, queries))}
+    assert empty == NOT_SIMULATED.keys() & panels.keys()
+
+
+def _panels(dashboard: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for panel in dashboard["panels"]:
+        if "targets" in panel:
+            yield panel
+        yield from _panels(panel) if panel.get("panels") else ()
+
+
+def test_prometheus_holds_what_the_engine_counts(standing: Prometheus, running: Running) -> None:
+    simulation = running.stepped.simulation
+    fabric = simulation.plan.scenario.fabric
+    checks = {
+        "transmit_data_bytes": _same("port_xmit_data"),
+        "receive_data_bytes": _same("port_rcv_data"),
+        "transmit_packets": _same("port_xmit_pkts"),
+        "symbol_error": _same("symbol_error_counter"),
+        "local_link_integrity_errors": _same("local_link_integrity_errors"),
+        "link_downed": _same("link_downed_counter"),
+        "transmit_discards": _same("port_xmit_discards"),
+        "transmit_wait": _scaled_wait,
+    }
+    rows = [row for row in describe_ports(simulation.readout()) if row["peer"] is not None]
+    for name, agrees in checks.items():
+        values = _by_port(standing.query(f'{{__name__=~"infiniband_(switch|hca)_port_{name}_total"}}'))
+        assert len(values) == len(rows) == 2 * len(fabric.links)
+        assert [row["node"] for row in rows if not agrees(row, values[row["guid"], str(row["port"])])] == []
+        assert sum(values.values()) > 0, f"{name} tells nothing in this scenario"
+
+
+def test_prometheus_holds_flows_and_fabric_time_of_the_engine(standing: Prometheus, running: Running) -> None:
+    simulation = running.stepped.simulation
+    delivered = {flow["name"]: flow["bytes"] for flow in describe_flows(simulation.readout())}
+    samples = standing.query("fabrictwin_flow_received_bytes_total")
+    assert {sample.labels["flow"]: sample.value for sample in samples} == delivered
+    times = {sample.value for sample in standing.query("fabrictwin_fabric_seconds_total")}
+    assert times == {simulation.now_ps / PS_PER_S}
+
+
+def test_rates_have_no_value_when_fabric_time_stands_still(standing: Prometheus) -> None:
+    time.sleep(16)
+    assert standing.query("fabrictwin:port_transmit_bytes:per_fabric_second") == []
+    assert {sample.value for sample in standing.query("fabrictwin:speed:rate15s")} == {0.0}
+
+
+@pytest.mark.parametrize("kind", NodeKind)
+def test_prometheus_holds_every_metric_that_a_simulation_feeds(
+    prometheus: Prometheus, kind: NodeKind
+) -> None:
+    """Those of the bus and of checkpoints need a live twin."""
+    service = SERVICES[kind]
+    catalogued = {
+        metric.name + ("_count" if metric.kind is Kind.HISTOGRAM else "")
+        for metric in CATALOGUE
+        if service in metric.services and metric.labels != ("peer",) and "checkpoint" not in metric.name
+    }
+    samples = prometheus.query(f'count by (__name__) ({{service="{service}"}})')
+    assert catalogued - {sample.labels["__name__"] for sample in samples} == set()
