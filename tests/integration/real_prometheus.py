@@ -21,7 +21,7 @@ import pytest
 from fabrictwin.telemetry import Target, target_groups
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy" / "prometheus"
-SCRAPE_INTERVAL = "500ms"
+SCRAPE_INTERVAL = "1s"
 READY_TIMEOUT_S = 30
 
 

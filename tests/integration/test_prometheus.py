@@ -21,6 +21,8 @@ from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S
 from integration.real_prometheus import Prometheus, Sample, running_prometheus, skip_without_prometheus
 from integration.scraped_simulation import SERVICES, Running, running_simulation
 
+pytestmark = pytest.mark.xdist_group("prometheus")
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 DASHBOARDS = sorted((REPOSITORY / "deploy" / "grafana" / "dashboards").glob("*.json"))
 PACE_PS_PER_S = 6 * PS_PER_MS
@@ -29,6 +31,8 @@ SETTLING_S = 6
 """Longer than any alert that the scenario raises takes to be pending."""
 WARM_UP_S = 60
 """At most; about 20 are spent: until the targets are found, and the window of the rates."""
+PANEL_S = 20
+"""A panel may be empty for a moment, when a scrape comes late."""
 ONLY_LIVE = {"Bus (wall time)"}
 """Panels about what a simulation in one process has not."""
 NOT_SIMULATED = {
@@ -44,7 +48,7 @@ _BLOCKED = "\n".join(
     for i in range(28)
 )
 _STOPPED = "\n".join(f"  - {{kind: slow_receiver, node: h{28 + i}, rate: 0Gb/s, at: 1us}}" for i in range(28))
-_RING = "[h60, h61, h62, h63]"
+_RING = "[h60, h61]"
 SCENARIO = f"""
 version: 1
 name: scraped
@@ -93,7 +97,7 @@ def prometheus(running: Running, tmp_path_factory: pytest.TempPathFactory) -> It
 def standing(running: Running, prometheus: Prometheus) -> Iterator[Prometheus]:
     """Prometheus, with the simulation standing still and scraped since."""
     running.moving.clear()
-    time.sleep(1.5)
+    time.sleep(3)
     yield prometheus
     running.moving.set()
 
@@ -151,7 +155,7 @@ def _compare_with_history(running: Running, end_s: float, window_s: float, recor
         ]
         assert any(sample.value == pytest.approx(rate, rel=0.01) for rate in rates), sample
         busy += sample.value > 1e9
-    assert busy >= 4
+    assert busy >= 2
 
 
 def test_speed_is_fabric_time_per_wall_time(prometheus: Prometheus, running: Running) -> None:
@@ -175,16 +179,16 @@ def test_alerts_fire_for_the_faults_of_the_scenario(prometheus: Prometheus) -> N
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
 def test_panels_of_our_dashboards_return_data(prometheus: Prometheus, path: Path) -> None:
     variables = {"$twin": "scraped", "$node": ".*"}
-    empty = []
     for panel in _panels(json.loads(path.read_text())):
         for target in panel["targets"]:
             expression = target["expr"]
             for name, value in variables.items():
                 expression = expression.replace(name, value)
             assert "$" not in expression
-            if not prometheus.query(expression):
-                empty.append(panel["title"])
-    assert set(empty) == ONLY_LIVE
+            if panel["title"] in ONLY_LIVE:
+                assert prometheus.query(expression) == []
+            else:
+                prometheus.wait_for(expression, PANEL_S)
 
 
 @pytest.mark.parametrize("name", ["health", "perf"])
@@ -196,8 +200,11 @@ def test_panels_of_infiniband_exporter_return_data(
         panel["title"]: [target["expr"] for target in panel["targets"] if target.get("expr")]
         for panel in _panels(json.loads(path.read_text()))
     }
-    empty = {title for title, queries in panels.items() if not any(map(prometheus.query, queries))}
-    assert empty == NOT_SIMULATED.keys() & panels.keys()
+    for title, queries in panels.items():
+        if title in NOT_SIMULATED:
+            assert not any(map(prometheus.query, queries)), title
+        else:
+            prometheus.wait_for(" or ".join(f"({query})" for query in queries), PANEL_S)
 
 
 def _panels(dashboard: dict[str, Any]) -> Iterator[dict[str, Any]]:
