@@ -14,6 +14,7 @@ from fabrictwin.errors import InputError
 from fabrictwin.runtime.director.core import Director
 from fabrictwin.runtime.director.event_log import LoggedEvent
 from fabrictwin.runtime.director.orders import FaultEntry, WorkloadEntry
+from fabrictwin.runtime.director.port_watch import watch_ports
 from fabrictwin.runtime.director.state import TwinState
 from fabrictwin.runtime.director.watch import Watched
 from fabrictwin.runtime.failures import StateError
@@ -210,6 +211,18 @@ class DirectorServicer(Base):
                 yield _encode_event(event)
                 following = event.sequence + 1
             await self._director.twin.changes.wait(1.0)
+
+    async def WatchPorts(
+        self, request: common_pb2.WatchPortsRequest, context: Any
+    ) -> AsyncIterator[common_pb2.PortActivity]:
+        """What goes over the ports of the fabric, again and again."""
+        director = self._director
+        partition = director.blueprint.partition
+        shards = [name for number, name in enumerate(partition.names) if number in partition.owner]
+        if director.watch is None or director.clock is None:
+            raise StateError("the twin is not ready yet: some services are missing, see its status")
+        async for activity in watch_ports(director.watch, shards, request, director.host.stopping):
+            yield activity
 
     async def CommandLog(
         self, request: pb.CommandLogRequest, context: Any

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gRPC service ``Shard``: the arrays of a shard that stands still, for the director."""
+"""The gRPC service ``Shard``: what the director reads of a shard, to put it together."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from fabrictwin.api.v1 import shard_pb2 as pb
+from fabrictwin.api.v1.common_pb2 import PortActivity, WatchPortsRequest
 from fabrictwin.api.v1.shard_pb2_grpc import ShardServicer as Base
 from fabrictwin.engine.state import ARRAYS, LOGS
 from fabrictwin.errors import nearest
 from fabrictwin.runtime.failures import StateError, UnknownNameError
+from fabrictwin.runtime.port_activity import PortReader, read_interval_s, read_most
 from fabrictwin.telemetry import FabricSource
 
 CHUNK_BYTES = 1 << 20
@@ -39,6 +42,16 @@ class ShardServicer(Base):
                 array = _filled(self._source.state, name).copy()
             for chunk in _chunks(name, array):
                 yield chunk
+
+    async def WatchPorts(  # noqa: N802  the name of the call
+        self, request: WatchPortsRequest, context: Any
+    ) -> AsyncIterator[PortActivity]:
+        """What goes over its ports, until nobody listens any more."""
+        every_s, most = read_interval_s(request), read_most(request)
+        reader = await asyncio.to_thread(PortReader, self._source)
+        while True:
+            await asyncio.sleep(every_s)
+            yield await asyncio.to_thread(reader.read, most)
 
 
 def _filled(state: Any, name: str) -> np.ndarray:

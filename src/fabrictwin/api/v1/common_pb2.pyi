@@ -287,3 +287,141 @@ class Event(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Event: _TypeAlias = Event  # noqa: Y015
+
+@_typing.final
+class WatchPortsRequest(_message.Message):
+    """Asks for what goes over the ports."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVERY_S_FIELD_NUMBER: _builtins.int
+    MOST_FIELD_NUMBER: _builtins.int
+    every_s: _builtins.float
+    """Wall seconds between two answers, 0.1 to 60; 0 means 0.5."""
+    most: _builtins.int
+    """Most ports in each list of an answer, at most 100; 0 means 10."""
+    def __init__(
+        self,
+        *,
+        every_s: _builtins.float = ...,
+        most: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["every_s", b"every_s", "most", b"most"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchPortsRequest: _TypeAlias = WatchPortsRequest  # noqa: Y015
+
+@_typing.final
+class PortActivity(_message.Message):
+    """What has gone over the ports since the answer before. Rates are per second of fabric time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FROM_PS_FIELD_NUMBER: _builtins.int
+    AT_PS_FIELD_NUMBER: _builtins.int
+    INJECTED_BPS_FIELD_NUMBER: _builtins.int
+    DELIVERED_BPS_FIELD_NUMBER: _builtins.int
+    DISCARDED_PACKETS_FIELD_NUMBER: _builtins.int
+    RETRANSMITTED_PACKETS_FIELD_NUMBER: _builtins.int
+    PORTS_DOWN_FIELD_NUMBER: _builtins.int
+    PORTS_BLOCKED_FIELD_NUMBER: _builtins.int
+    BUSIEST_FIELD_NUMBER: _builtins.int
+    MOST_BLOCKED_FIELD_NUMBER: _builtins.int
+    from_ps: _builtins.int
+    """Fabric time of the answer before, ps."""
+    at_ps: _builtins.int
+    """Fabric time of this answer, ps. Where it is the same, all rates are 0."""
+    injected_bps: _builtins.float
+    """Rate at which HCAs sent, packet headers included, bit/s."""
+    delivered_bps: _builtins.float
+    """Rate at which payload was delivered in order, bit/s."""
+    discarded_packets: _builtins.int
+    """Packets that were discarded (PortXmitDiscards)."""
+    retransmitted_packets: _builtins.int
+    """Packets that were sent again."""
+    ports_down: _builtins.int
+    """Ports whose cable is down."""
+    ports_blocked: _builtins.int
+    """Ports that have something to send, and no credits for it, at `at_ps`."""
+    @_builtins.property
+    def busiest(self) -> _containers.RepeatedCompositeFieldContainer[Global___PortLoad]:
+        """The ports that sent most, as a share of their rates; those that sent nothing are left out."""
+
+    @_builtins.property
+    def most_blocked(self) -> _containers.RepeatedCompositeFieldContainer[Global___PortLoad]:
+        """The ports that waited for credits longest; those that did not wait are left out."""
+
+    def __init__(
+        self,
+        *,
+        from_ps: _builtins.int = ...,
+        at_ps: _builtins.int = ...,
+        injected_bps: _builtins.float = ...,
+        delivered_bps: _builtins.float = ...,
+        discarded_packets: _builtins.int = ...,
+        retransmitted_packets: _builtins.int = ...,
+        ports_down: _builtins.int = ...,
+        ports_blocked: _builtins.int = ...,
+        busiest: _abc.Iterable[Global___PortLoad] | None = ...,
+        most_blocked: _abc.Iterable[Global___PortLoad] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_ps", b"at_ps", "busiest", b"busiest", "delivered_bps", b"delivered_bps", "discarded_packets", b"discarded_packets", "from_ps", b"from_ps", "injected_bps", b"injected_bps", "most_blocked", b"most_blocked", "ports_blocked", b"ports_blocked", "ports_down", b"ports_down", "retransmitted_packets", b"retransmitted_packets"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PortActivity: _TypeAlias = PortActivity  # noqa: Y015
+
+@_typing.final
+class PortLoad(_message.Message):
+    """What has gone over a port."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODE_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    PEER_FIELD_NUMBER: _builtins.int
+    RATE_BPS_FIELD_NUMBER: _builtins.int
+    SENT_BPS_FIELD_NUMBER: _builtins.int
+    WAITED_FIELD_NUMBER: _builtins.int
+    QUEUED_BYTES_FIELD_NUMBER: _builtins.int
+    BLOCKED_FIELD_NUMBER: _builtins.int
+    node: _builtins.str
+    """Name of the node."""
+    number: _builtins.int
+    """Number of the port, from 1."""
+    peer: _builtins.str
+    """`node/port` at the other end of the cable."""
+    rate_bps: _builtins.int
+    """Rate of the link, bit/s."""
+    sent_bps: _builtins.float
+    """Rate at which it sent, bit/s."""
+    waited: _builtins.float
+    """Share of the time in which it had something to send and no credits (PortXmitWait), 0 to 1; summed over VLs."""
+    queued_bytes: _builtins.int
+    """Bytes that wait at its output."""
+    blocked: _builtins.bool
+    """Whether it waits for credits at this moment."""
+    def __init__(
+        self,
+        *,
+        node: _builtins.str = ...,
+        number: _builtins.int = ...,
+        peer: _builtins.str = ...,
+        rate_bps: _builtins.int = ...,
+        sent_bps: _builtins.float = ...,
+        waited: _builtins.float = ...,
+        queued_bytes: _builtins.int = ...,
+        blocked: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked", b"blocked", "node", b"node", "number", b"number", "peer", b"peer", "queued_bytes", b"queued_bytes", "rate_bps", b"rate_bps", "sent_bps", b"sent_bps", "waited", b"waited"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PortLoad: _TypeAlias = PortLoad  # noqa: Y015

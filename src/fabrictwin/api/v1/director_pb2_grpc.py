@@ -127,6 +127,11 @@ class DirectorStub:
                 request_serializer=fabrictwin_dot_api_dot_v1_dot_director__pb2.WatchEventsRequest.SerializeToString,
                 response_deserializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.Event.FromString,
                 _registered_method=True)
+        self.WatchPorts = channel.unary_stream(
+                '/fabrictwin.api.v1.Director/WatchPorts',
+                request_serializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.WatchPortsRequest.SerializeToString,
+                response_deserializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.PortActivity.FromString,
+                _registered_method=True)
         self.CommandLog = channel.unary_stream(
                 '/fabrictwin.api.v1.Director/CommandLog',
                 request_serializer=fabrictwin_dot_api_dot_v1_dot_director__pb2.CommandLogRequest.SerializeToString,
@@ -270,6 +275,13 @@ class DirectorServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchPorts(self, request, context):
+        """What goes over the ports of the fabric, again and again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CommandLog(self, request, context):
         """What people have done to the twin: the file that `simulate --commands` replays.
         """
@@ -376,6 +388,11 @@ def add_DirectorServicer_to_server(servicer, server):
                     servicer.WatchEvents,
                     request_deserializer=fabrictwin_dot_api_dot_v1_dot_director__pb2.WatchEventsRequest.FromString,
                     response_serializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.Event.SerializeToString,
+            ),
+            'WatchPorts': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchPorts,
+                    request_deserializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.WatchPortsRequest.FromString,
+                    response_serializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.PortActivity.SerializeToString,
             ),
             'CommandLog': grpc.unary_stream_rpc_method_handler(
                     servicer.CommandLog,
@@ -875,6 +892,33 @@ class Director:
             '/fabrictwin.api.v1.Director/WatchEvents',
             fabrictwin_dot_api_dot_v1_dot_director__pb2.WatchEventsRequest.SerializeToString,
             fabrictwin_dot_api_dot_v1_dot_common__pb2.Event.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchPorts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/fabrictwin.api.v1.Director/WatchPorts',
+            fabrictwin_dot_api_dot_v1_dot_common__pb2.WatchPortsRequest.SerializeToString,
+            fabrictwin_dot_api_dot_v1_dot_common__pb2.PortActivity.FromString,
             options,
             channel_credentials,
             insecure,

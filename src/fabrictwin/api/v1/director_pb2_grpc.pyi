@@ -75,6 +75,8 @@ class DirectorStub:
     """Makes the master subnet manager hand over to another."""
     WatchEvents: _grpc.UnaryStreamMultiCallable[_director_pb2.WatchEventsRequest, _common_pb2.Event]
     """Events from a number on, and then each as it happens."""
+    WatchPorts: _grpc.UnaryStreamMultiCallable[_common_pb2.WatchPortsRequest, _common_pb2.PortActivity]
+    """What goes over the ports of the fabric, again and again."""
     CommandLog: _grpc.UnaryStreamMultiCallable[_director_pb2.CommandLogRequest, _director_pb2.CommandLogChunk]
     """What people have done to the twin: the file that `simulate --commands` replays."""
     Shutdown: _grpc.UnaryUnaryMultiCallable[_director_pb2.ShutdownRequest, _director_pb2.ShutdownResponse]
@@ -123,6 +125,8 @@ class DirectorAsyncStub(DirectorStub):
     """Makes the master subnet manager hand over to another."""
     WatchEvents: _aio.UnaryStreamMultiCallable[_director_pb2.WatchEventsRequest, _common_pb2.Event]  # type: ignore[assignment]
     """Events from a number on, and then each as it happens."""
+    WatchPorts: _aio.UnaryStreamMultiCallable[_common_pb2.WatchPortsRequest, _common_pb2.PortActivity]  # type: ignore[assignment]
+    """What goes over the ports of the fabric, again and again."""
     CommandLog: _aio.UnaryStreamMultiCallable[_director_pb2.CommandLogRequest, _director_pb2.CommandLogChunk]  # type: ignore[assignment]
     """What people have done to the twin: the file that `simulate --commands` replays."""
     Shutdown: _aio.UnaryUnaryMultiCallable[_director_pb2.ShutdownRequest, _director_pb2.ShutdownResponse]  # type: ignore[assignment]
@@ -276,6 +280,14 @@ class DirectorServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_common_pb2.Event], _abc.AsyncIterator[_common_pb2.Event]]:
         """Events from a number on, and then each as it happens."""
+
+    @_abc_1.abstractmethod
+    def WatchPorts(
+        self,
+        request: _common_pb2.WatchPortsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_common_pb2.PortActivity], _abc.AsyncIterator[_common_pb2.PortActivity]]:
+        """What goes over the ports of the fabric, again and again."""
 
     @_abc_1.abstractmethod
     def CommandLog(

@@ -23,19 +23,20 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from fabrictwin.api.v1 import common_pb2 as fabrictwin_dot_api_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x66\x61\x62rictwin/api/v1/shard.proto\x12\x11\x66\x61\x62rictwin.api.v1\"1\n\x11ReadArraysRequest\x12\r\n\x05\x61t_ps\x18\x01 \x01(\x03\x12\r\n\x05names\x18\x02 \x03(\t\"L\n\nArrayChunk\x12\r\n\x05\x61rray\x18\x01 \x01(\t\x12\r\n\x05\x64type\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x04\x12\x0c\n\x04\x64\x61ta\x18\x04 \x01(\x0c\x32\\\n\x05Shard\x12S\n\nReadArrays\x12$.fabrictwin.api.v1.ReadArraysRequest\x1a\x1d.fabrictwin.api.v1.ArrayChunk0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x66\x61\x62rictwin/api/v1/shard.proto\x12\x11\x66\x61\x62rictwin.api.v1\x1a\x1e\x66\x61\x62rictwin/api/v1/common.proto\"1\n\x11ReadArraysRequest\x12\r\n\x05\x61t_ps\x18\x01 \x01(\x03\x12\r\n\x05names\x18\x02 \x03(\t\"L\n\nArrayChunk\x12\r\n\x05\x61rray\x18\x01 \x01(\t\x12\r\n\x05\x64type\x18\x02 \x01(\t\x12\x12\n\nsize_bytes\x18\x03 \x01(\x04\x12\x0c\n\x04\x64\x61ta\x18\x04 \x01(\x0c\x32\xb3\x01\n\x05Shard\x12S\n\nReadArrays\x12$.fabrictwin.api.v1.ReadArraysRequest\x1a\x1d.fabrictwin.api.v1.ArrayChunk0\x01\x12U\n\nWatchPorts\x12$.fabrictwin.api.v1.WatchPortsRequest\x1a\x1f.fabrictwin.api.v1.PortActivity0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fabrictwin.api.v1.shard_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_READARRAYSREQUEST']._serialized_start=52
-  _globals['_READARRAYSREQUEST']._serialized_end=101
-  _globals['_ARRAYCHUNK']._serialized_start=103
-  _globals['_ARRAYCHUNK']._serialized_end=179
-  _globals['_SHARD']._serialized_start=181
-  _globals['_SHARD']._serialized_end=273
+  _globals['_READARRAYSREQUEST']._serialized_start=84
+  _globals['_READARRAYSREQUEST']._serialized_end=133
+  _globals['_ARRAYCHUNK']._serialized_start=135
+  _globals['_ARRAYCHUNK']._serialized_end=211
+  _globals['_SHARD']._serialized_start=214
+  _globals['_SHARD']._serialized_end=393
 # @@protoc_insertion_point(module_scope)

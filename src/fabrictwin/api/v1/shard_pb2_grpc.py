@@ -4,6 +4,7 @@
 import grpc
 import warnings
 
+from fabrictwin.api.v1 import common_pb2 as fabrictwin_dot_api_dot_v1_dot_common__pb2
 from fabrictwin.api.v1 import shard_pb2 as fabrictwin_dot_api_dot_v1_dot_shard__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
@@ -41,6 +42,11 @@ class ShardStub:
                 request_serializer=fabrictwin_dot_api_dot_v1_dot_shard__pb2.ReadArraysRequest.SerializeToString,
                 response_deserializer=fabrictwin_dot_api_dot_v1_dot_shard__pb2.ArrayChunk.FromString,
                 _registered_method=True)
+        self.WatchPorts = channel.unary_stream(
+                '/fabrictwin.api.v1.Shard/WatchPorts',
+                request_serializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.WatchPortsRequest.SerializeToString,
+                response_deserializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.PortActivity.FromString,
+                _registered_method=True)
 
 
 class ShardServicer:
@@ -54,6 +60,13 @@ class ShardServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchPorts(self, request, context):
+        """What goes over its ports, again and again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ShardServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -61,6 +74,11 @@ def add_ShardServicer_to_server(servicer, server):
                     servicer.ReadArrays,
                     request_deserializer=fabrictwin_dot_api_dot_v1_dot_shard__pb2.ReadArraysRequest.FromString,
                     response_serializer=fabrictwin_dot_api_dot_v1_dot_shard__pb2.ArrayChunk.SerializeToString,
+            ),
+            'WatchPorts': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchPorts,
+                    request_deserializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.WatchPortsRequest.FromString,
+                    response_serializer=fabrictwin_dot_api_dot_v1_dot_common__pb2.PortActivity.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -91,6 +109,33 @@ class Shard:
             '/fabrictwin.api.v1.Shard/ReadArrays',
             fabrictwin_dot_api_dot_v1_dot_shard__pb2.ReadArraysRequest.SerializeToString,
             fabrictwin_dot_api_dot_v1_dot_shard__pb2.ArrayChunk.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchPorts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/fabrictwin.api.v1.Shard/WatchPorts',
+            fabrictwin_dot_api_dot_v1_dot_common__pb2.WatchPortsRequest.SerializeToString,
+            fabrictwin_dot_api_dot_v1_dot_common__pb2.PortActivity.FromString,
             options,
             channel_credentials,
             insecure,
