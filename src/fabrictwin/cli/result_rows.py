@@ -59,6 +59,11 @@ def flow_row(flow: Result) -> list[str]:
     ]
 
 
+def iterating_jobs(jobs: Sequence[Result]) -> list[Result]:
+    """The jobs that have iterations, collectives; what the others did is told by their flows."""
+    return [job for job in jobs if job["algbw_bps"] is not None]
+
+
 def job_row(job: Result) -> list[str]:
     """``JOB_TEXTS`` and ``JOB_NUMBERS`` of a job."""
     times = job["iteration_ns"]

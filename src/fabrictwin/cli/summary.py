@@ -18,6 +18,7 @@ from fabrictwin.cli.result_rows import (
     Result,
     event_row,
     flow_row,
+    iterating_jobs,
     job_row,
     port_load,
     port_name,
@@ -133,10 +134,11 @@ def _print_ports(console: Console, result: Result) -> None:
 
 
 def _print_jobs(console: Console, jobs: Sequence[Result]) -> None:
-    if not jobs:
+    shown = iterating_jobs(jobs)
+    if not shown:
         return
     table = plain_table("jobs", JOB_TEXTS, JOB_NUMBERS)
-    for job in jobs:
+    for job in shown:
         table.add_row(*job_row(job))
     _print_table(console, table)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ from fabrictwin.cli.report.series import (
     deepest_drops,
     middles_ps,
     rates_bps,
+    round_steps,
     time_axis,
 )
 from fabrictwin.cli.result_rows import Result, flow_name, slowest_flows
@@ -26,6 +28,7 @@ from fabrictwin.units import show_time
 FLOWS_DRAWN = 7
 JOBS_DRAWN = 8
 HEIGHT = 380
+TERABITS_FROM_GBPS = 2_000
 RATE_HOVER = "%{y:,.1f} Gb/s"
 
 
@@ -40,21 +43,23 @@ def throughput(samples: Samples, flow_jobs: Sequence[str], clock: Clock) -> go.F
     drawn = {name: jobs[name] for name in largest[:JOBS_DRAWN]}
     if len(largest) > JOBS_DRAWN:
         drawn["other jobs"] = np.sum([jobs[name] for name in largest[JOBS_DRAWN:]], axis=0)
+    most_gbps = max((float(rate.max()) for rate in jobs.values()), default=0.0)
+    unit, scale = ("Tb/s", 1e3) if most_gbps >= TERABITS_FROM_GBPS else ("Gb/s", 1.0)
     figure = go.Figure()
     x = clock.axis.of(middles_ps(samples.times_ps))
     for name, rate in drawn.items():
         figure.add_scatter(
             x=x,
-            y=rate,
+            y=rate / scale,
             name=name,
             mode="lines",
             stackgroup="jobs",
             line={"width": 1},
-            hovertemplate=RATE_HOVER,
+            hovertemplate="%{y:,.4~g} " + unit,
         )
     style_over_time(figure, HEIGHT, clock)
     figure.update_layout(hovermode="x unified", showlegend=True, margin_t=110 if clock.marks else 50)
-    figure.update_yaxes(title="delivered (Gb/s)", rangemode="tozero", tickformat=",")
+    figure.update_yaxes(title=f"delivered ({unit})", rangemode="tozero", tickformat=",")
     name_marks(figure, clock)
     return figure
 
@@ -120,7 +125,17 @@ def latencies(latencies_ps: Integers) -> go.Figure:
         hoverinfo="skip",
     )
     style(figure, 490)
-    figure.update_layout(margin_l=70, margin_r=90)
-    figure.update_xaxes(title=f"latency of a message ({axis.unit})", type="log")
+    figure.update_layout(margin_l=70, margin_r=20)
+    least, most = float(axis.of(x[0])), float(axis.of(x[-1]))
+    ticks = round_steps(least, most)
+    # Room for the texts beside the last points.
+    room = max(0.35 * math.log10(most / least), 0.2)
+    figure.update_xaxes(
+        title=f"latency of a message ({axis.unit})",
+        type="log",
+        range=[math.log10(least) - room / 4, math.log10(most) + room],
+        tickvals=ticks,
+        ticktext=[f"{tick:g}" for tick in ticks],
+    )
     figure.update_yaxes(title="messages not slower (%)", range=[0, 108])
     return figure

@@ -56,7 +56,7 @@ def make_clock(axis: TimeAxis, end_ps: int, events: Sequence[Result]) -> Clock:
 
 def _mark_text(kinds: Sequence[str]) -> str:
     more = ", …" if len(kinds) > KINDS_NAMED else ""
-    return ", ".join(kinds[:KINDS_NAMED]) + more
+    return ", ".join(kinds[:KINDS_NAMED]).replace("_", " ") + more
 
 
 def style(figure: go.Figure, height: int) -> go.Figure:

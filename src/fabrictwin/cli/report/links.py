@@ -16,6 +16,7 @@ from fabrictwin.cli.report.series import (
     middles_ps,
     port_label,
     shares,
+    short_label,
     spreads,
     utilisation,
 )
@@ -49,7 +50,7 @@ def busiest_links(samples: Samples) -> go.Figure:
     style(figure, 110 + ROW_HEIGHT * len(labels))
     figure.update_layout(barmode="group", bargap=0.25, margin_r=30, margin_t=50, legend_traceorder="reversed")
     figure.update_xaxes(title="share of the run (%)", range=[0, 100])
-    figure.update_yaxes(automargin=True)
+    figure.update_yaxes(automargin=True, **_ticks(labels))
     return figure
 
 
@@ -93,8 +94,12 @@ def _heat(
     )
     style_over_time(figure, 90 + ROW_HEIGHT * max(len(labels), 4), clock)
     figure.update_xaxes(showgrid=False)
-    figure.update_yaxes(showgrid=False, tickmode="array", tickvals=labels, tickfont={"size": 11})
+    figure.update_yaxes(showgrid=False, tickfont={"size": 11}, **_ticks(labels))
     return figure
+
+
+def _ticks(labels: Sequence[str]) -> dict[str, Any]:
+    return {"tickmode": "array", "tickvals": labels, "ticktext": [short_label(label) for label in labels]}
 
 
 def _colour_bar(unit: str) -> dict[str, Any]:

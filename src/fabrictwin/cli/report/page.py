@@ -21,6 +21,7 @@ from fabrictwin.cli.result_rows import (
     Result,
     event_row,
     flow_row,
+    iterating_jobs,
     job_row,
     show_ns,
     slowest_flows,
@@ -188,10 +189,11 @@ def _table(
 
 
 def _jobs(jobs: Sequence[Result]) -> str:
-    if not jobs:
+    shown = iterating_jobs(jobs)
+    if not shown:
         return ""
     note = "Algorithm and bus bandwidth as nccl-tests defines them."
-    return _table("How did the jobs fare?", note, JOB_TEXTS, JOB_NUMBERS, map(job_row, jobs))
+    return _table("How did the jobs fare?", note, JOB_TEXTS, JOB_NUMBERS, map(job_row, shown))
 
 
 def _events(events: Sequence[Result]) -> str:

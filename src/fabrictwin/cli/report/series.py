@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ Integers = NDArray[np.int64]
 
 CDF_POINTS = 1_000
 COARSE_STEPS = 25
+LABEL_CHARACTERS = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,21 @@ def spreads(columns: Floats) -> Floats:
 
 
 def deepest_drops(columns: Floats, count: int) -> list[int]:
-    """Columns that fell below half of their own median for a stretch, the deepest first."""
+    """Columns that fell below half of their own median for a stretch, the deepest first.
+
+    What a column did before it first came near its median is its start, not a fall.
+    """
     rough = coarse(columns)
     usual = np.median(rough, axis=0)
-    drops = usual - rough.min(axis=0)
+    began = np.maximum.accumulate(rough >= usual / 2, axis=0)
+    drops = usual - np.where(began, rough, usual).min(axis=0)
     return [column for column in largest(drops, count) if drops[column] > usual[column] / 2]
+
+
+def round_steps(least: float, most: float) -> list[float]:
+    """Ticks of a logarithmic axis from ``least`` to ``most``: 1, 2 and 5 times the powers of ten."""
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    return [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
 
 
 def cdf(values: Integers) -> tuple[Floats, Floats]:
@@ -117,3 +129,10 @@ def port_label(port: dict[str, Any]) -> str:
     """``node/port → peer``."""
     name = f"{port['node']}/{port['port']}"
     return f"{name} → {port['peer']}" if port["peer"] else name
+
+
+def short_label(label: str) -> str:
+    """A label that finds room beside a chart: of the names of real fabrics only both ends are kept."""
+    names = label.split(" → ")
+    half = (LABEL_CHARACTERS // len(names)) // 2
+    return " → ".join(name if len(name) <= 2 * half else f"{name[:half]}…{name[-half:]}" for name in names)

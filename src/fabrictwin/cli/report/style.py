@@ -2,7 +2,8 @@
 """How the report page looks, and the one thing it does: zooming a time chart zooms them all."""
 
 CSS = """
-:root { --ink: #1f2937; --soft: #6b7280; --line: #e5e7eb; --page: #f6f7f9; --bad: #b42318; }
+:root { color-scheme: light;
+  --ink: #1f2937; --soft: #6b7280; --line: #e5e7eb; --page: #f6f7f9; --bad: #b42318; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }

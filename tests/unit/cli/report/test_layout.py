@@ -18,7 +18,7 @@ def _marks(*events: dict[str, Any]) -> list[tuple[float, str]]:
 
 def test_clock_events_close_together_share_a_mark_that_names_each_kind_once() -> None:
     events = [_event("link_down", 100_000), _event("link_down", 100_000), _event("trap", 110_000)]
-    assert _marks(*events) == [(100.0, "link_down, trap")]
+    assert _marks(*events) == [(100.0, "link down, trap")]
 
 
 def test_clock_mark_of_many_kinds_is_cut_short() -> None:

@@ -11,7 +11,9 @@ from fabrictwin.cli.report.series import (
     largest,
     middles_ps,
     rates_bps,
+    round_steps,
     shares,
+    short_label,
     spreads,
     time_axis,
 )
@@ -68,6 +70,24 @@ def test_deepest_drops_find_the_column_that_stopped_and_not_the_noisy_one() -> N
     stopped = np.where((steps > 100) & (steps < 140), 0.0, 100.0)
     steady = np.full(200, 100.0)
     assert deepest_drops(np.stack([noisy, stopped, steady], axis=1), 5) == [1]
+
+
+def test_deepest_drops_do_not_take_the_start_for_a_fall() -> None:
+    steps = np.arange(200)
+    late = np.where(steps < 60, 0.0, 100.0)
+    late_and_hit = np.where((steps < 60) | (steps > 180), 0.0, 100.0)
+    assert deepest_drops(np.stack([late, late_and_hit], axis=1), 5) == [1]
+
+
+def test_round_steps_enclose_the_values() -> None:
+    assert round_steps(2.2, 70.0) == [1, 2, 5, 10, 20, 50, 100, 200, 500]
+    assert round_steps(3.0, 3.0)[0] <= 3.0 <= round_steps(3.0, 3.0)[-1]
+
+
+def test_short_label_keeps_what_fits_and_both_ends_of_what_does_not() -> None:
+    assert short_label("leaf0/5 → spine1/2") == "leaf0/5 → spine1/2"
+    long = short_label("a08-p1-dgx-04-c01-mlx5_5/1 → MF0-A09-P1-IBLEAF-04-04/12")
+    assert long == "a08-p1-dg…-mlx5_5/1 → MF0-A09-P…-04-04/12"
 
 
 def test_spreads_ignore_the_noise_of_single_steps() -> None:
