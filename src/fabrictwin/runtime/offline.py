@@ -9,7 +9,7 @@ from fabrictwin.engine.forwarding import BlockWrite, Forwarding
 from fabrictwin.engine.partition import Partition, split_evenly
 from fabrictwin.engine.simulation import Simulation
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.controller import DIRECT_KINDS, Notice, Spoken
+from fabrictwin.model.controller import DIRECT_KINDS, Controller, Notice, Spoken
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.subnet.manager import SubnetManager
 from fabrictwin.subnet.routes import Routes
@@ -38,7 +38,9 @@ def decide_forwarding(scenario: Scenario) -> Forwarding:
 def play_managers(scenario: Scenario, routes: Routes) -> list[Spoken]:
     """Runs the subnet managers to the end of a scenario whose changes are all known."""
     numbers = range(len(scenario.managers))
-    managers = [SubnetManager(routes, scenario.subnet_manager, scenario.managers, n) for n in numbers]
+    managers: list[Controller] = [
+        SubnetManager(routes, scenario.subnet_manager, scenario.managers, number) for number in numbers
+    ]
     notices = [
         Notice(action.at_ps, action.target.node, action.target.port, action.kind, action.value)
         for action in scenario.actions

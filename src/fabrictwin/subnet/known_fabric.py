@@ -103,6 +103,8 @@ class KnownFabric:
 
     def _count_silent(self, found: Sweep) -> int:
         graph = self.cables
+        if not graph.switch_count:
+            return 0
         mute = np.zeros(len(graph.fabric.nodes), np.bool_)
         mute[list(self.mute)] = True
         asking = np.zeros(graph.switch_count + 1, np.bool_)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fabrictwin.errors import FabricTwinError
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import DIRECT_KINDS, Notice, PeerKind, PeerMessage, Spoken
 from fabrictwin.model.fabric import Link, PortRef
@@ -25,6 +26,10 @@ from fabrictwin.subnet.outbox import Outbox
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.sm_process import SmProcess
 from fabrictwin.subnet.sm_state import SmInfo
+
+
+class LateError(FabricTwinError):
+    """A promise was broken: going on would give a wrong result."""
 
 
 class SubnetManager:
@@ -58,6 +63,7 @@ class SubnetManager:
         self.notice_lookahead_ps = min(timing.trap_latency_ps, shortest_sweep_ps(plan, timing))
         self.lookahead_ps = timing.smp_rtt_ps
         self.peer_lookahead_ps = timing.smp_rtt_ps // 2
+        self._reached_ps = 0
         self._next_ps = self._find_next()
 
     @property
@@ -79,9 +85,14 @@ class SubnetManager:
         return min(self._calendar.next_ps + self.notice_lookahead_ps, self._writer.next_ps)
 
     def hear(self, notices: Iterable[Notice]) -> None:
-        """Takes in notices; they may come early, and twice (both ends of a cable)."""
+        """Takes in notices; they may come early, and twice (both ends of a cable).
+
+        Raises:
+            LateError: One comes after the time when it had to be known.
+        """
         for notice in notices:
             kind, end = ActionKind(notice.kind), PortRef(notice.node, notice.port)
+            self._check_time(notice.at_ps, 0 if kind in DIRECT_KINDS else self.notice_lookahead_ps, "notice")
             if kind is ActionKind.LINK_STATE:
                 link = self._fabric.link_at.get(end)
                 end = end if link is None else link.a
@@ -94,8 +105,13 @@ class SubnetManager:
         self._next_ps = self._find_next()
 
     def hear_peer(self, number: int, messages: Iterable[PeerMessage]) -> None:
-        """Takes in what another subnet manager has said."""
+        """Takes in what another subnet manager has said.
+
+        Raises:
+            LateError: A message comes after the time when it had to be known.
+        """
         for message in messages:
+            self._check_time(message.at_ps, self.notice_lookahead_ps, "message")
             if message.kind == PeerKind.LFT_BLOCK:
                 self._known.expect_block(message.at_ps, message.node, message.block, message.ports)
             else:
@@ -104,6 +120,7 @@ class SubnetManager:
 
     def advance(self, to_ps: int) -> None:
         """Does everything before a fabric time, in the same order however often it is called."""
+        self._reached_ps = max(self._reached_ps, to_ps)
         while self._next_ps < to_ps:
             if self._calendar.next_ps + self.notice_lookahead_ps <= self._writer.next_ps:
                 self._take_step()
@@ -114,6 +131,11 @@ class SubnetManager:
     def speak(self) -> Spoken:
         """What there is to say; empties the outbox."""
         return self._outbox.empty()
+
+    def _check_time(self, at_ps: int, ahead_ps: int, what: str) -> None:
+        if at_ps + ahead_ps < self._reached_ps:
+            late_ps = self._reached_ps - at_ps - ahead_ps
+            raise LateError(f"a {what} of {at_ps} ps reached a subnet manager {late_ps} ps too late")
 
     def _take_step(self) -> None:
         entry = self._calendar.pop()

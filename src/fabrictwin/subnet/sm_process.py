@@ -236,7 +236,12 @@ class SmProcess:
         self._desk.outbox.tell(reached, message)
 
     def _send_trap_144(self, at_ps: int, numbers: Iterable[int]) -> None:
-        self._tell(at_ps, [number for number in numbers if number != self._desk.number], PeerKind.TRAP_144)
+        others = [number for number in numbers if number != self._desk.number]
+        if others:
+            self._log(
+                at_ps, EventKind.TRAP_SENT, f"trap 144: a subnet manager of priority {self._me.priority}"
+            )
+            self._tell(at_ps, others, PeerKind.TRAP_144)
 
     def hear(self, number: int, message: PeerMessage) -> None:
         """Another manager's message arrives."""
@@ -255,7 +260,9 @@ class SmProcess:
         elif message.kind == PeerKind.ACKNOWLEDGE:
             self._log(at_ps, EventKind.HANDOVER, f"ACKNOWLEDGE from {self._desk.host(number)}")
         elif self.state is not SmState.STANDBY:
-            self._log(at_ps, EventKind.TRAP, f"trap 144 from {self._desk.host(number)}: a subnet manager")
+            self._log(
+                at_ps, EventKind.TRAP, f"trap 144 from {self._desk.host(number)}: priority {info.rank[0]}"
+            )
             self.attention.want_sweep("trap 144")
 
     def _hear_response(self, at_ps: int, number: int, info: SmInfo) -> None:

@@ -10,10 +10,10 @@ from timeit import repeat
 import pytest
 
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.controller import NEVER_PS
-from fabrictwin.model.fabric import Fabric, Link, PortRef
+from fabrictwin.model.controller import NEVER_PS, PeerKind, PeerMessage
+from fabrictwin.model.fabric import Fabric, Link, Node, NodeKind, PortRef, Technology
 from fabrictwin.model.subnet_manager import Manager, SubnetManagerTiming, default_managers
-from fabrictwin.subnet.manager import SubnetManager
+from fabrictwin.subnet.manager import LateError, SubnetManager
 from fabrictwin.subnet.outbox import EventKind
 from fabrictwin.subnet.reroute import reroute
 from fabrictwin.subnet.routes import changed_blocks
@@ -215,6 +215,21 @@ def test_sweep_on_command_happens_at_once_and_changes_nothing() -> None:
     assert run.writes == []
 
 
+def test_what_comes_too_late_is_refused() -> None:
+    fabric = k_ary_tree(4)
+    manager = SubnetManager(routed(fabric, "ftree"), TIMING, default_managers(fabric), 0)
+    reached_ps = PS_PER_MS + manager.notice_lookahead_ps
+    manager.advance(reached_ps)
+    manager.hear(link_notices(PS_PER_MS, fabric.links[0], up=False))
+    with pytest.raises(LateError, match="a notice of 999999999 ps reached a subnet manager 1 ps too late"):
+        manager.hear(link_notices(PS_PER_MS - 1, fabric.links[0], up=False))
+    manager.hear([node_notice(reached_ps, ActionKind.SM_STATE, fabric.hcas[0], 0)])
+    with pytest.raises(LateError, match="a notice"):
+        manager.hear([node_notice(reached_ps - 1, ActionKind.SM_STATE, fabric.hcas[0], 0)])
+    with pytest.raises(LateError, match="a message"):
+        manager.hear_peer(1, [PeerMessage(PS_PER_MS - 1, PeerKind.GET, 3, 0, 1)])
+
+
 # Nodes that do not answer
 
 
@@ -266,6 +281,17 @@ def test_hca_that_does_not_answer_is_missed_at_the_next_heavy_sweep_only() -> No
     run.to(60 * PS_PER_S)
     leaf = plan.graph.switch_of[fabric.index_of["leaf2"]]
     assert run.tables()[leaf, plan.lid_of[PortRef(host, 1)]] == 255
+
+
+def test_hosts_without_a_switch_have_nobody_to_ask() -> None:
+    nodes = [Node(f"h{n}", NodeKind.HCA, 1 + n, 1, "native_hca", port_guids=(16 + n,)) for n in range(2)]
+    cable = Link(PortRef(0, 1), PortRef(1, 1), 10**11, 1000)
+    fabric = Fabric(Technology.INFINIBAND, tuple(nodes), (cable,))
+    mute = node_notice(5 * US, ActionKind.SMA_STATE, 1, 0)
+    notices = [*link_notices(0, cable, up=False), *link_notices(9 * US, cable, up=True), mute]
+    run = Run(routed(fabric, "min_hop"), TIMING, notices=notices).to(40 * PS_PER_S)
+    assert run.writes == []
+    assert len(_times(run, EventKind.TRAP_LOST)) == 2
 
 
 def test_block_that_a_switch_does_not_take_is_written_later() -> None:
