@@ -19,6 +19,7 @@ from fabrictwin.cli.report.series import (
     middles_ps,
     rates_bps,
     round_steps,
+    short_label,
     time_axis,
 )
 from fabrictwin.cli.result_rows import Result, flow_name, slowest_flows
@@ -27,6 +28,7 @@ from fabrictwin.units import show_time
 
 FLOWS_DRAWN = 7
 JOBS_DRAWN = 8
+LEGEND_CHARACTERS = 72
 HEIGHT = 380
 TERABITS_FROM_GBPS = 2_000
 RATE_HOVER = "%{y:,.1f} Gb/s"
@@ -71,9 +73,17 @@ def slow_flows(samples: Samples, flows: Sequence[Result], clock: Clock) -> go.Fi
     return _flow_lines(samples, flows, columns, clock)
 
 
-def hit_flows(samples: Samples, flows: Sequence[Result], clock: Clock) -> go.Figure | None:
-    """The flows whose rate fell furthest below their own median; None where none lost half of it."""
-    columns = deepest_drops(_delivered_gbps(samples), FLOWS_DRAWN)
+def hit_flows(samples: Samples, flows: Sequence[Result], clock: Clock, *, all_done: bool) -> go.Figure | None:
+    """The flows whose rate fell furthest below their own median; None where none lost half of it.
+
+    Args:
+        samples: State over fabric time.
+        flows: Flows of the result.
+        clock: The time axis.
+        all_done: Whether the run stopped because nothing was left to do.
+    """
+    ended = np.array([all_done and not flow["failed_messages"] for flow in flows], dtype=np.bool_)
+    columns = deepest_drops(_delivered_gbps(samples), FLOWS_DRAWN, ended)
     return _flow_lines(samples, flows, columns, clock) if columns else None
 
 
@@ -82,7 +92,7 @@ def _flow_lines(samples: Samples, flows: Sequence[Result], columns: Sequence[int
     x = clock.axis.of(middles_ps(samples.times_ps))
     figure = go.Figure()
     for column in columns:
-        name = flow_name(flows[column])
+        name = short_label(flow_name(flows[column]), LEGEND_CHARACTERS)
         figure.add_scatter(x=x, y=rates[:, column], name=name, mode="lines", hovertemplate=RATE_HOVER)
     if len(flows) > len(columns):
         figure.add_scatter(

@@ -111,7 +111,7 @@ def _charts(
     yield _over_time(
         "Which flows were hit?",
         "The flows whose rate fell furthest below what was usual for them.",
-        flows.hit_flows(samples, result["flows"], clock),
+        flows.hit_flows(samples, result["flows"], clock, all_done=result["stopped"] == "idle"),
         "No flow lost half of its usual rate for long.",
     )
     yield _over_time(

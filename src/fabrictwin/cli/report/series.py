@@ -99,16 +99,32 @@ def spreads(columns: Floats) -> Floats:
     return spread
 
 
-def deepest_drops(columns: Floats, count: int) -> list[int]:
-    """Columns that fell below half of their own median for a stretch, the deepest first.
+def deepest_drops(columns: Floats, count: int, ended: NDArray[np.bool_]) -> list[int]:
+    """Columns that fell below half of what was usual for them for a stretch, the deepest first.
 
-    What a column did before it first came near its median is its start, not a fall.
+    Usual is the median from the first to the last stretch in which a column is above zero, or to the end of
+    the run. What comes before the first stretch near that is its start, not a fall; of a column that has
+    ended, what comes after the last one is not a fall either.
+
+    Args:
+        columns: [steps, columns].
+        count: Most of them.
+        ended: [columns] Whether a column has nothing left to do at the end of the run.
     """
     rough = coarse(columns)
-    usual = np.median(rough, axis=0)
-    began = np.maximum.accumulate(rough >= usual / 2, axis=0)
-    drops = usual - np.where(began, rough, usual).min(axis=0)
+    moves = _between(rough > 0, ended)
+    moves |= ~moves.any(axis=0)
+    usual = np.nanmedian(np.where(moves, rough, np.nan), axis=0)
+    counts = _between(rough >= usual / 2, ended)
+    drops = usual - np.where(counts, rough, usual).min(axis=0)
     return [column for column in largest(drops, count) if drops[column] > usual[column] / 2]
+
+
+def _between(marked: NDArray[np.bool_], ended: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """From the first to the last marked stretch of a column [stretches, columns]; to the end if not ended."""
+    after_first = np.maximum.accumulate(marked, axis=0)
+    before_last = np.maximum.accumulate(marked[::-1], axis=0)[::-1]
+    return after_first & (before_last | ~ended)
 
 
 def round_steps(least: float, most: float) -> list[float]:
@@ -131,8 +147,8 @@ def port_label(port: dict[str, Any]) -> str:
     return f"{name} → {port['peer']}" if port["peer"] else name
 
 
-def short_label(label: str) -> str:
+def short_label(label: str, characters: int = LABEL_CHARACTERS) -> str:
     """A label that finds room beside a chart: of the names of real fabrics only both ends are kept."""
     names = label.split(" → ")
-    half = (LABEL_CHARACTERS // len(names)) // 2
+    half = (characters // len(names)) // 2
     return " → ".join(name if len(name) <= 2 * half else f"{name[:half]}…{name[-half:]}" for name in names)

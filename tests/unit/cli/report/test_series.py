@@ -69,14 +69,26 @@ def test_deepest_drops_find_the_column_that_stopped_and_not_the_noisy_one() -> N
     noisy = np.where(steps % 2, 60.0, 140.0)
     stopped = np.where((steps > 100) & (steps < 140), 0.0, 100.0)
     steady = np.full(200, 100.0)
-    assert deepest_drops(np.stack([noisy, stopped, steady], axis=1), 5) == [1]
+    assert deepest_drops(np.stack([noisy, stopped, steady], axis=1), 5, np.zeros(3, bool)) == [1]
 
 
 def test_deepest_drops_do_not_take_the_start_for_a_fall() -> None:
     steps = np.arange(200)
     late = np.where(steps < 60, 0.0, 100.0)
     late_and_hit = np.where((steps < 60) | (steps > 180), 0.0, 100.0)
-    assert deepest_drops(np.stack([late, late_and_hit], axis=1), 5) == [1]
+    assert deepest_drops(np.stack([late, late_and_hit], axis=1), 5, np.zeros(2, bool)) == [1]
+
+
+@pytest.mark.parametrize(("done", "expected"), [(True, [1]), (False, [0, 1])])
+def test_deepest_drops_take_no_end_for_a_fall_where_all_is_done(done: bool, expected: list[int]) -> None:
+    steps = np.arange(200)
+    early = np.where(steps < 120, 100.0, 0.0)
+    early_and_hit = np.where((steps < 24) | ((steps > 48) & (steps < 150)), 100.0, 0.0)
+    assert deepest_drops(np.stack([early, early_and_hit], axis=1), 5, np.full(2, done)) == expected
+
+
+def test_deepest_drops_of_nothing_are_none() -> None:
+    assert deepest_drops(np.zeros((200, 2)), 5, np.zeros(2, bool)) == []
 
 
 def test_round_steps_enclose_the_values() -> None:
