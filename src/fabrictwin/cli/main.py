@@ -51,6 +51,7 @@ VERBS = {
     "import": Verb("import_", "app", "Make a scenario from a real fabric."),
     "up": Verb("up", "up", "Start a live twin on this machine, in the background."),
     "status": Verb("status", "status", "Say how a twin and its services are."),
+    "watch": Verb("watch", "watch", "Look at a twin as it runs: traffic, blocked ports, faults, events."),
     "pause": Verb("pause", "pause", "Stop fabric time."),
     "resume": Verb("resume", "resume", "Let fabric time go on."),
     "step": Verb("step", "step", "Let a paused twin go on by a span of fabric time."),

@@ -33,6 +33,7 @@ def up(
         str | None,
         typer.Option(metavar="URL", help="A Redis server; default: one of its own.", show_default=False),
     ] = None,
+    attach: Annotated[bool, typer.Option("--attach", help="Stay and watch, as 'watch' does.")] = False,
 ) -> None:
     """Starts the services of a twin in the background; returns when fabric time goes on.
 
@@ -47,6 +48,11 @@ def up(
     with _spinner(name), start_twin(name, scenario, redis) as (running, status):
         pass
     _print_twin(output(), running, status, monotonic() - started_s)
+    if attach:
+        # The view is slow to import; only --attach needs it.
+        from fabrictwin.cli.watch import watch
+
+        watch(twin=name)
 
 
 @contextmanager

@@ -112,7 +112,7 @@ class PortReader:
             retransmitted_packets=now.retransmitted - last.retransmitted,
             ports_down=int((port.up == 0).sum()),
             ports_blocked=int(loads.blocked.sum()),
-            busiest=loads.largest(sent_bps / rate_bps, most),
+            busiest=loads.largest(np.round(sent_bps / rate_bps, 2), most),
             most_blocked=loads.largest(waited, most),
         )
 
@@ -151,8 +151,8 @@ class _Loads:
         self.blocked = pv.blocked.reshape(len(port), -1).any(axis=1)
 
     def largest(self, values: np.ndarray, most: int) -> list[PortLoad]:
-        """At most so many ports with the largest values above 0, the largest first."""
-        order = np.argsort(-values, kind="stable")[:most]
+        """At most so many ports with the largest values above 0, the largest first, then by their queues."""
+        order = np.lexsort((-self._queued_bytes, -values))[:most]
         return [self._load(int(index)) for index in order if values[index] > 0]
 
     def _load(self, index: int) -> PortLoad:
@@ -166,6 +166,7 @@ class _Loads:
             waited=self._waited[index],
             queued_bytes=int(self._queued_bytes[index]),
             blocked=bool(self.blocked[index]),
+            peer_is_hca=bool(self._port.peer_is_hca[index]),
         )
 
 
@@ -187,6 +188,11 @@ def merge(parts: list[PortActivity], most: int) -> PortActivity:
         retransmitted_packets=sum(part.retransmitted_packets for part in parts),
         ports_down=sum(part.ports_down for part in parts),
         ports_blocked=sum(part.ports_blocked for part in parts),
-        busiest=sorted(busiest, key=lambda load: -load.sent_bps / load.rate_bps)[:most],
+        busiest=sorted(busiest, key=_by_load)[:most],
         most_blocked=sorted(blocked, key=lambda load: -load.waited)[:most],
     )
+
+
+def _by_load(load: PortLoad) -> tuple[float, int]:
+    """The busiest first, in full percent, and of those that are as busy the one with the longest queue."""
+    return -round(load.sent_bps / load.rate_bps, 2), -load.queued_bytes

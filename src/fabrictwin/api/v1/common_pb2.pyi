@@ -348,7 +348,9 @@ class PortActivity(_message.Message):
     """Ports that have something to send, and no credits for it, at `at_ps`."""
     @_builtins.property
     def busiest(self) -> _containers.RepeatedCompositeFieldContainer[Global___PortLoad]:
-        """The ports that sent most, as a share of their rates; those that sent nothing are left out."""
+        """The ports that sent most, as a share of their rates in full percent, and of those with the same the ones with
+        the longest queues; those that sent nothing are left out.
+        """
 
     @_builtins.property
     def most_blocked(self) -> _containers.RepeatedCompositeFieldContainer[Global___PortLoad]:
@@ -390,6 +392,7 @@ class PortLoad(_message.Message):
     WAITED_FIELD_NUMBER: _builtins.int
     QUEUED_BYTES_FIELD_NUMBER: _builtins.int
     BLOCKED_FIELD_NUMBER: _builtins.int
+    PEER_IS_HCA_FIELD_NUMBER: _builtins.int
     node: _builtins.str
     """Name of the node."""
     number: _builtins.int
@@ -406,6 +409,8 @@ class PortLoad(_message.Message):
     """Bytes that wait at its output."""
     blocked: _builtins.bool
     """Whether it waits for credits at this moment."""
+    peer_is_hca: _builtins.bool
+    """Whether the other end is an HCA: then it is the HCA that takes its time."""
     def __init__(
         self,
         *,
@@ -417,10 +422,11 @@ class PortLoad(_message.Message):
         waited: _builtins.float = ...,
         queued_bytes: _builtins.int = ...,
         blocked: _builtins.bool = ...,
+        peer_is_hca: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked", b"blocked", "node", b"node", "number", b"number", "peer", b"peer", "queued_bytes", b"queued_bytes", "rate_bps", b"rate_bps", "sent_bps", b"sent_bps", "waited", b"waited"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked", b"blocked", "node", b"node", "number", b"number", "peer", b"peer", "peer_is_hca", b"peer_is_hca", "queued_bytes", b"queued_bytes", "rate_bps", b"rate_bps", "sent_bps", b"sent_bps", "waited", b"waited"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
