@@ -70,15 +70,14 @@ def _take_turns(bus: RedisBus, others: list[str], packets: int, is_first: bool) 
 def _keep_step(bus: RedisBus, others: list[str], packets: int, is_first: bool) -> None:
     """Speaks to everybody, and waits for everybody."""
     said = _said(packets)
+    heard = dict.fromkeys(others, 0)
     for step in range(1, _STEPS + 1):
         entry = next(said)
         out = {other: [entry] for other in others}
-        late = others
-        while late:
-            for entries in bus.exchange(out, late, _TIMEOUT_S).values():
-                decode(entries[-1].payload)
+        while late := [other for other in others if heard[other] < step]:
+            for sender, entries in bus.exchange(out, late, _TIMEOUT_S).items():
+                heard[sender] = decode(entries[-1].payload).sequence
             out = {}
-            late = [other for other in others if bus.cursors[other].sequence < step]
 
 
 _RHYTHMS = {"turns": _take_turns, "steps": _keep_step}

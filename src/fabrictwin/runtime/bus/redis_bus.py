@@ -19,7 +19,7 @@ from redis import exceptions
 
 from fabrictwin.runtime.bus.errors import BusError, ChannelGapError, ChannelTrimmedError, NotOursError
 from fabrictwin.runtime.bus.interface import DEFAULT_BOUND, START, Cursor, Entry, sequence_of
-from fabrictwin.runtime.bus.redis_channel import Reader, Writer, pack, parse_id
+from fabrictwin.runtime.bus.redis_channel import Reader, Writer, cursor_behind, pack
 from fabrictwin.runtime.bus.redis_link import LOST, Link, is_repetition
 from fabrictwin.runtime.bus.server import LONGEST_BLOCK_S, explain
 from fabrictwin.runtime.bus.twin import Keys
@@ -96,7 +96,9 @@ class RedisBus:
             if to == name
         }
         self._reader_of = {reader.key: reader for reader in self._readers.values()}
-        self._cursors = {sender: reader.fetched for sender, reader in self._readers.items()}
+        self._handed_out = {
+            sender: (reader.fetched, reader.fetched_id) for sender, reader in self._readers.items()
+        }
         self._inbox: dict[str, list[Entry]] = {}
         self._ack_every = max(1, self._retention.bound // ACKNOWLEDGEMENTS)
         self._trips_left = TRIPS_PER_CHECK
@@ -106,12 +108,14 @@ class RedisBus:
     @property
     def cursors(self) -> Mapping[str, Cursor]:
         """How far each incoming channel has been handed out, by sender."""
-        return self._cursors
+        return {sender: cursor_behind(*last) for sender, last in self._handed_out.items()}
 
     @property
     def written(self) -> Mapping[str, Cursor]:
         """The last entry of each outgoing channel that the server has, by receiver: where sequences go on."""
-        return {to: writer.confirmed for to, writer in self._writers.items()}
+        return {
+            to: cursor_behind(writer.confirmed, writer.confirmed_id) for to, writer in self._writers.items()
+        }
 
     def keep_from(self, cursors: Mapping[str, Cursor]) -> None:
         """Entries up to these cursors may be trimmed; it happens with a later exchange."""
@@ -131,8 +135,7 @@ class RedisBus:
         deadline = monotonic() + timeout_s
         left_s = timeout_s
         while True:
-            self._round_trip(() if self._is_answered(wait_for) else wait_for, left_s)
-            is_full = self._is_full()
+            is_full = self._round_trip(() if self._is_answered(wait_for) else wait_for, left_s)
             if not is_full and self._is_answered(wait_for):
                 return self._hand_out()
             left_s = deadline - monotonic()
@@ -143,26 +146,24 @@ class RedisBus:
                 sleep(FULL_PAUSE_S)
 
     def _is_answered(self, wait_for: Collection[str]) -> bool:
-        return not wait_for or not self._inbox.keys().isdisjoint(wait_for)
-
-    def _is_full(self) -> bool:
-        return any(writer.backlog for writer in self._writers.values())
+        return not wait_for or (bool(self._inbox) and not self._inbox.keys().isdisjoint(wait_for))
 
     def _hand_out(self) -> dict[str, list[Entry]]:
         inbox, self._inbox = self._inbox, {}
         for sender in inbox:
-            self._cursors[sender] = self._readers[sender].fetched
+            reader = self._readers[sender]
+            self._handed_out[sender] = (reader.fetched, reader.fetched_id)
         return inbox
 
-    def _round_trip(self, wait_for: Collection[str], block_s: float) -> None:
-        """Sends what there is to say and to ask, and takes in the answers."""
+    def _round_trip(self, wait_for: Collection[str], block_s: float) -> bool:
+        """Sends what there is to say and to ask, and takes in the answers; returns whether some is left."""
         commands: list[bytes] = []
         handlers: list[Handler] = []
         for writer in self._writers.values():
             if writer.backlog:
-                for addition in writer.additions(self._retention.bound):
-                    commands.append(addition)
-                    handlers.append(writer.confirm)
+                additions = writer.additions(self._retention.bound)
+                commands += additions
+                handlers += [writer.confirm] * len(additions)
         self._trips_left -= 1
         if self._trips_left <= 0:
             self._add_housekeeping(commands, handlers)
@@ -171,14 +172,18 @@ class RedisBus:
             answers = self._link.call(commands)
         except LOST as error:
             self._recover(error)
-            return
+            return True
         for handler, answer in zip(handlers, answers, strict=True):
             if isinstance(answer, exceptions.RedisError) and not is_repetition(answer):
                 raise explain(answer, self._link.where) from answer
             handler(answer)
+        is_left = False
         for writer in self._writers.values():
             if writer.is_doubtful:
                 writer.reconcile(*(self._link.ask(question) for question in writer.questions()))
+            if writer.backlog:
+                is_left = True
+        return is_left
 
     def _recover(self, cause: exceptions.RedisError) -> None:
         """Connects again after a loss and finds out what had arrived; the rest is still queued."""
@@ -229,9 +234,9 @@ class RedisBus:
         """Acknowledges, trims, asks how far readers are where it may matter, and whose the keys are."""
         self._trips_left = TRIPS_PER_CHECK
         for reader in self._readers.values():
-            if reader.fetched.sequence > reader.acknowledged:
+            if reader.fetched > reader.acknowledged:
                 if not self._retention.checkpoints:
-                    reader.keep = reader.fetched
+                    reader.keep = cursor_behind(reader.fetched, reader.fetched_id)
                 commands += (reader.acknowledge(), reader.trimming(self._retention.history_ns))
                 handlers += (reader.is_told, _ignore)
         for writer in self._writers.values():
@@ -262,7 +267,7 @@ class RedisBus:
                 entries = reader.take(raw)
             except ChannelGapError as error:
                 raise self._explain_gap(reader, error) from None
-            if reader.fetched.sequence - reader.acknowledged >= self._ack_every:
+            if reader.fetched - reader.acknowledged >= self._ack_every:
                 self._trips_left = 0
             self._inbox.setdefault(reader.sender, []).extend(entries)
 
@@ -275,7 +280,7 @@ class RedisBus:
     def _explain_gap(self, reader: Reader, error: ChannelGapError) -> BusError:
         """Tells entries that were trimmed before they were read from entries that are lost."""
         first = self._link.ask(pack("XRANGE", reader.key, "-", "+", "COUNT", 1))
-        if first and sequence_of(first[0][1][1]) > reader.fetched.sequence + 1:
+        if first and sequence_of(first[0][1][1]) > reader.fetched + 1:
             return ChannelTrimmedError(f"{error}: what was not read yet has been trimmed")
         return error
 
@@ -287,7 +292,7 @@ class RedisBus:
         at = START
         if last:
             entry_id, fields = last[0]
-            at = Cursor(sequence_of(fields[1]), *parse_id(entry_id))
+            at = cursor_behind(sequence_of(fields[1]), entry_id)
         return Writer(self._keys, self.name, receiver, at, int(read or 0))
 
 
@@ -295,7 +300,7 @@ def _read(readers: Sequence[Reader], block_ms: int = 0) -> bytes:
     """The command that reads what is new on some channels; 0: without waiting."""
     blocking = ("BLOCK", block_ms) if block_ms else ()
     keys = [reader.key for reader in readers]
-    return pack("XREAD", *blocking, "STREAMS", *keys, *(reader.entry_id for reader in readers))
+    return pack("XREAD", *blocking, "STREAMS", *keys, *[reader.fetched_id for reader in readers])
 
 
 def _ignore(answer: Any) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, cast
 
@@ -27,10 +27,10 @@ def pack(*parts: bytes | str | int) -> bytes:
     return cast(bytes, hiredis.pack_command(parts))  # type: ignore[arg-type]
 
 
-def parse_id(entry_id: bytes) -> tuple[int, int]:
-    """Both parts of an entry's ID."""
+def cursor_behind(sequence: int, entry_id: bytes) -> Cursor:
+    """The place behind an entry."""
     promise_ns, _, order = entry_id.partition(b"-")
-    return int(promise_ns), int(order)
+    return Cursor(sequence, int(promise_ns), int(order))
 
 
 class Writer:
@@ -40,10 +40,10 @@ class Writer:
         name: The channel, for messages.
         key: Its stream.
         ack_key: Where its reader says how far it has read.
-        queued: Behind the last entry that was given to it.
-        confirmed: Behind the last entry that the server is known to have.
+        confirmed: Sequence number of the last entry that the server is known to have.
+        confirmed_id: Its ID.
         read: Sequence number of the last entry that the reader is known to have read.
-        backlog: Entries that are queued and not confirmed.
+        backlog: Sequence number, ID and payload of entries that are queued and not confirmed.
         is_doubtful: An addition was refused, so the server may have more than is confirmed.
     """
 
@@ -51,27 +51,38 @@ class Writer:
         self.name = f"{sender} → {receiver}"
         self.key = keys.channel(sender, receiver).encode()
         self.ack_key = keys.acknowledgement(sender, receiver)
-        self.queued = confirmed
-        self.confirmed = confirmed
+        self._queued, self._promise_ns, self._order = confirmed
+        self.confirmed = confirmed.sequence
+        self.confirmed_id = confirmed.entry_id.encode()
         self.read = read
-        self.backlog: deque[tuple[Cursor, bytes]] = deque()
+        self.backlog: deque[tuple[int, bytes, bytes]] = deque()
         self.is_doubtful = False
 
     def queue(self, entries: Iterable[Entry]) -> None:
         """Takes entries to be sent."""
-        for entry in entries:
-            self.queued = self.queued.after(entry)
-            self.backlog.append((self.queued, entry.payload))
+        for promise_ps, payload in entries:
+            promise_ns = promise_ps // PS_PER_NS
+            sequence = self._queued + 1
+            if promise_ns < self._promise_ns or sequence_of(payload) != sequence:
+                Cursor(self._queued, self._promise_ns, self._order).after(Entry(promise_ps, payload))
+            self._order = 0 if promise_ns > self._promise_ns else self._order + 1
+            self._promise_ns = promise_ns
+            self._queued = sequence
+            self.backlog.append((sequence, b"%d-%d" % (promise_ns, self._order), payload))
 
     @property
     def unread(self) -> int:
         """Entries that the reader has not read, as far as is known."""
-        return self.confirmed.sequence - self.read
+        return self.confirmed - self.read
 
-    def additions(self, bound: int) -> Iterator[bytes]:
+    def additions(self, bound: int) -> list[bytes]:
         """The commands that add what has room in the channel."""
-        for cursor, payload in islice(self.backlog, max(0, bound - self.unread)):
-            yield pack(b"XADD", self.key, b"NOMKSTREAM", cursor.entry_id, FIELD, payload)
+        room = max(0, bound - self.unread)
+        fitting = self.backlog if len(self.backlog) <= room else islice(self.backlog, room)
+        return [
+            pack(b"XADD", self.key, b"NOMKSTREAM", entry_id, FIELD, payload)
+            for _, entry_id, payload in fitting
+        ]
 
     def confirm(self, reply: Any) -> None:
         """Takes the answer to one addition; a refusal leaves the channel in doubt until :meth:`reconcile`."""
@@ -80,33 +91,33 @@ class Writer:
         if isinstance(reply, Exception):
             self.is_doubtful = True
         elif not self.is_doubtful:
-            self.confirmed, _ = self.backlog.popleft()
+            self.confirmed, self.confirmed_id, _ = self.backlog.popleft()
 
     def questions(self) -> tuple[bytes, bytes]:
         """The commands that ask what the stream holds behind the last confirmed entry, and what is read."""
-        behind = f"({self.confirmed.entry_id}"
+        behind = b"(" + self.confirmed_id
         held = pack("XRANGE", self.key, behind, "+", "COUNT", len(self.backlog) + 1)
         return held, self.ask_acknowledgement()
 
     def reconcile(self, held: Sequence[RawEntry], read: bytes | None) -> None:
         """Finds what has arrived although nobody said so: after a lost connection, XADD may be repeated."""
         self.hear_acknowledgement(read)
-        waiting = {cursor.entry_id.encode(): (cursor, payload) for cursor, payload in self.backlog}
-        expected = self.confirmed.sequence + 1
+        waiting = {entry_id: (sequence, payload) for sequence, entry_id, payload in self.backlog}
+        expected = self.confirmed + 1
         for entry_id, fields in held:
-            cursor, payload = waiting.get(entry_id, (None, b""))
-            if cursor is None or payload != fields[1]:
+            sequence, payload = waiting.get(entry_id, (0, b""))
+            if not sequence or payload != fields[1]:
                 raise ChannelGapError(f"channel {self.name}: somebody else wrote entry {entry_id.decode()}")
-            if cursor.sequence != expected and cursor.sequence - 1 > self.read:
+            if sequence != expected and sequence - 1 > self.read:
                 raise ChannelGapError(
                     f"channel {self.name}: entry {expected} was refused, and later ones not"
                 )
-            expected = cursor.sequence + 1
+            expected = sequence + 1
         if self.is_doubtful and not held:
             raise ChannelGapError(f"channel {self.name}: its stream has lost its last entry")
         self.is_doubtful = False
-        while self.confirmed.sequence < expected - 1:
-            self.confirmed, _ = self.backlog.popleft()
+        while self.confirmed < expected - 1:
+            self.confirmed, self.confirmed_id, _ = self.backlog.popleft()
 
     def ask_acknowledgement(self) -> bytes:
         """The command that asks how far the reader says that it has read."""
@@ -125,8 +136,8 @@ class Reader:
         name: The channel, for messages.
         key: Its stream.
         ack_key: Where its reader says how far it has read.
-        fetched: Behind the last entry that was read from the server.
-        entry_id: ID of that entry.
+        fetched: Sequence number of the last entry that was read from the server.
+        fetched_id: Its ID.
         acknowledged: Sequence number of the last entry that the sender was told of.
         keep: Entries in front of this may be trimmed.
     """
@@ -136,16 +147,15 @@ class Reader:
         self.name = f"{sender} → {receiver}"
         self.key = keys.channel(sender, receiver).encode()
         self.ack_key = keys.acknowledgement(sender, receiver)
-        self.fetched = cursor
-        self.entry_id = cursor.entry_id.encode()
+        self.fetched = cursor.sequence
+        self.fetched_id = cursor.entry_id.encode()
         self.acknowledged = self._telling = cursor.sequence
         self.keep = cursor
 
     def take(self, raw: Sequence[RawEntry]) -> list[Entry]:
         """Entries as they were read, which must follow those before."""
         entries = []
-        sequence = self.fetched.sequence
-        promise_ns = order = 0
+        sequence = self.fetched
         for entry_id, fields in raw:
             payload = fields[1]
             sequence += 1
@@ -154,15 +164,14 @@ class Reader:
                     f"channel {self.name}: expected entry {sequence}, got entry {sequence_of(payload)} "
                     f"with ID {entry_id.decode()}"
                 )
-            promise_ns, order = parse_id(entry_id)
-            entries.append(Entry(promise_ns * PS_PER_NS, payload))
-        self.fetched = Cursor(sequence, promise_ns, order)
-        self.entry_id = raw[-1][0]
+            entries.append(Entry(int(entry_id.partition(b"-")[0]) * PS_PER_NS, payload))
+        self.fetched = sequence
+        self.fetched_id = raw[-1][0]
         return entries
 
     def acknowledge(self) -> bytes:
         """The command that tells the sender how far this end has read; it makes no key that is gone."""
-        self._telling = self.fetched.sequence
+        self._telling = self.fetched
         return pack("SET", self.ack_key, self._telling, "XX")
 
     def is_told(self, answer: Any) -> None:
