@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fabrictwin.cli.console import diagnostics, output, printable
+from fabrictwin.cli.options import JsonTarget, TwinName
 from fabrictwin.cli.output_file import check_writable, write_json
 from fabrictwin.errors import InputError, nearest
 from fabrictwin.runtime.blueprint import draw_blueprint
@@ -19,6 +20,7 @@ from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.bus.transcript import Said, read_channel
 from fabrictwin.runtime.bus.twin import Keys, list_twins
 from fabrictwin.runtime.directory import TwinDirectory
+from fabrictwin.runtime.local_twins import find_twin
 from fabrictwin.runtime.record_text import Names, rows, show, show_ns
 from fabrictwin.units import PS_PER_NS, parse_time_ps
 
@@ -40,19 +42,18 @@ def tail(
     to: Annotated[
         str | None, typer.Option(metavar="T", help="Last promise to show.", show_default=False)
     ] = None,
-    twin: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which twin, if there are several.", show_default=False)
-    ] = None,
+    twin: TwinName = None,
     redis_url: Annotated[
         str | None,
         typer.Option(
-            "--redis", metavar="URL", help="The Redis server.", envvar="FABRICTWIN_REDIS", show_default=False
+            "--redis",
+            metavar="URL",
+            help="The Redis server of a twin that runs elsewhere.",
+            envvar="FABRICTWIN_REDIS",
+            show_default=False,
         ),
     ] = None,
-    json: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write it here; - is standard output.", show_default=False),
-    ] = None,
+    json: JsonTarget = None,
 ) -> None:
     """Decodes what was said on a channel, by fabric time: packets, FCPs, notices, LFT writes, commands.
 
@@ -63,9 +64,8 @@ def tail(
     check_writable([json])
     from_ns, to_ns = _time_ns(from_, "--from"), _time_ns(to, "--to")
     if redis_url is None:
-        raise InputError.of(
-            "say which Redis server carries the bus, as in redis://host:6379", field="--redis"
-        )
+        local = find_twin(twin)
+        redis_url, twin = local.redis, local.name
     client = connect(redis_url)
     keys = Keys(_choose_twin(client, twin))
     said = read_channel(client, keys, channel, from_ns, to_ns)
