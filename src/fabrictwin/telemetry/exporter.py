@@ -13,6 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
+from fabrictwin.engine.build import Plan
 from fabrictwin.engine.codes import LogKind
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.columns import CONSTANTS, column
@@ -109,20 +110,27 @@ class _FabricPage:
     def __init__(self, source: FabricSource, service: Service) -> None:
         self._source = source
         self._metrics = _metrics_of(service, health=False)
+        self._plan = source.plan
         self._texts: _Texts | None = None
         self._log_seen = 0
         self._events = np.zeros(len(LogKind), np.int64)
 
     def render(self) -> tuple[list[bytes], int]:
         """(parts of the page, fabric time of it in ps)."""
-        texts = self._texts
-        if texts is None or texts.layout.plan is not self._source.plan:
-            texts = self._texts = _Texts(Layout(self._source.plan, self._source.owned))
+        texts = self._texts_now()
         with self._source.hold() as now_ps:
             snapshot = take_snapshot(texts.layout, self._source.state, now_ps, self._log_seen)
         self._log_seen = snapshot.log_entries
         self._events += count_kinds(snapshot.log_kinds)
         return list(self._parts(texts, snapshot)), now_ps
+
+    def _texts_now(self) -> _Texts:
+        """Those of the plan as it is; a fault changes the plan, but not the rows, whose labels cost time."""
+        plan = self._source.plan
+        if self._texts is None or not _has_same_rows(plan, self._plan):
+            self._texts = _Texts(Layout(plan, self._source.owned))
+        self._plan = plan
+        return self._texts
 
     def _parts(self, texts: _Texts, snapshot: Snapshot) -> Iterator[bytes]:
         for metric in self._metrics:
@@ -135,6 +143,13 @@ class _FabricPage:
             values = self._events if metric.rows is Rows.EVENT else column(snapshot, metric)
             yield head(metric)
             yield series(metric, labels, values)
+
+
+def _has_same_rows(plan: Plan, other: Plan) -> bool:
+    if plan is other:
+        return True
+    same_ports = plan.scenario.fabric is other.scenario.fabric
+    return same_ports and plan.scenario.jobs == other.scenario.jobs
 
 
 class _Texts:

@@ -259,3 +259,28 @@ def test_exporter_scraped_twice_at_one_fabric_time_says_the_same(scraped: Scrape
         for name, series in scraped.pages[NodeKind.SWITCH].items()
         if name.startswith("infiniband_")
     }
+
+
+class Changing:
+    """A shard whose rows change: one simulation, and then another of the same fabric with more work."""
+
+    def __init__(self, *simulations: Simulation) -> None:
+        healths = [Health("page", Service.HCA_ENDPOINT, "hca0", "page")]
+        self._views = [SteppedSimulation(one, healths).nodes_of(NodeKind.HCA) for one in simulations]
+        self.now = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._views[self.now], name)
+
+
+def test_exporter_follows_workloads_that_are_started() -> None:
+    more = "  - {kind: stream, name: late, src: h2, dst: h4, message: 1MiB, count: 1}\nfaults:\n"
+    texts = (SCENARIO, SCENARIO.replace("faults:\n", more))
+    source = Changing(*(open_simulation(parse_scenario(text, file="page")) for text in texts))
+    exporter = Exporter(Health("page", Service.HCA_ENDPOINT, "hca0", "page"), source)
+    flows = "fabrictwin_flow_received_bytes_total"
+    before = _read(exporter)
+    source.now = 1
+    after = _read(exporter)
+    assert after[flows].keys() - before[flows].keys() == {(("dst", "h4"), ("flow", "late"), ("src", "h2"))}
+    assert after["fabrictwin_flows"][()] == before["fabrictwin_flows"][()] + 1
