@@ -6,12 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fabrictwin.engine.codes import Flag
-from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.simulation import Simulation
+from fabrictwin.model.action import ActionKind
+from fabrictwin.model.controller import DIRECT_KINDS, LftWrite, Notice
 from fabrictwin.model.fabric import PortRef
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.runtime.offline import decide_forwarding
+from fabrictwin.runtime.offline import (
+    describe_forwarding,
+    open_simulation,
+    route_scenario,
+    start_managers,
+)
 from fabrictwin.subnet.lids import LFT_BLOCK_LIDS
+from fabrictwin.subnet.routes import Routes
 from reference.case import Case
 from reference.difference import Row, first_difference
 from reference.fabric import OracleFabric
@@ -21,8 +28,10 @@ from reference.world import FcpRow, PacketRow
 _PACKET_FIELDS = ("port", "start_ps", "vl", "kind", "qp", "psn", "wire", "bits")
 
 
-def case_of(scenario: Scenario, forwarding: Forwarding) -> Case:
-    """The case that a scenario describes, with the forwarding tables that its routing engine made."""
+def case_of(scenario: Scenario) -> Case:
+    """The case that a scenario describes, with the forwarding tables that its subnet managers write."""
+    routes = route_scenario(scenario)
+    forwarding = describe_forwarding(scenario, routes)
     fabric = scenario.fabric
     tables = dict(zip(fabric.switches, forwarding.lft.tolist(), strict=True))
     return Case(
@@ -35,14 +44,35 @@ def case_of(scenario: Scenario, forwarding: Forwarding) -> Case:
         lids={end: lid for end, lid in forwarding.lid_of.items() if end.port > 0},
         actions=scenario.actions,
         lft_writes=[
-            (write.at_ps, write.node, dict(enumerate(write.ports.tolist(), write.block * LFT_BLOCK_LIDS)))
-            for write in forwarding.writes
+            (write.at_ps, write.node, dict(enumerate(write.ports, write.block * LFT_BLOCK_LIDS)))
+            for write in _play_managers(scenario, routes)
         ],
         vls=vls_in_use(scenario),
         seed=scenario.seed,
         qos=scenario.qos,
         congestion_control=scenario.congestion_control,
     )
+
+
+def _play_managers(scenario: Scenario, routes: Routes) -> list[LftWrite]:
+    """What the subnet managers of a scenario write, all of whose changes are known."""
+    managers = start_managers(scenario, routes)
+    notices = [
+        Notice(action.at_ps, action.target.node, action.target.port, action.kind, action.value)
+        for action in scenario.actions
+        if action.kind is ActionKind.LINK_STATE or action.kind in DIRECT_KINDS
+    ]
+    for manager in managers:
+        manager.hear(notices)
+    writes: list[LftWrite] = []
+    while (next_ps := min(manager.next_ps for manager in managers)) <= scenario.duration_ps:
+        for number, manager in enumerate(managers):
+            manager.advance(next_ps + manager.peer_lookahead_ps)
+            spoken = manager.speak()
+            writes += spoken.writes
+            for other, messages in spoken.messages.items():
+                managers[other].hear_peer(number, messages)
+    return sorted(writes)
 
 
 def vls_in_use(scenario: Scenario) -> int:
@@ -52,10 +82,9 @@ def vls_in_use(scenario: Scenario) -> int:
 
 def compare(scenario: Scenario) -> str:
     """What differs between the oracle and the engine; empty where nothing does."""
-    forwarding = decide_forwarding(scenario)
-    oracle = OracleFabric(case_of(scenario, forwarding))
+    oracle = OracleFabric(case_of(scenario))
     oracle.run(scenario.duration_ps)
-    simulation = Simulation(scenario, forwarding, trace=True)
+    simulation = open_simulation(scenario, trace=True)
     simulation.run()
     # A run that has stopped early says nothing of what would have come later.
     end_ps = simulation.now_ps

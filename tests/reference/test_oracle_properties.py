@@ -6,7 +6,6 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 
 from fabrictwin.model.scenario import parse_scenario
-from fabrictwin.runtime.offline import decide_forwarding
 from reference.compare import case_of
 from reference.credits import FIELD
 from reference.fabric import OracleFabric
@@ -26,7 +25,7 @@ def blocks_accounted_for(port: Port, vl: int) -> int:
 @given(scenario_texts())
 def test_credits_are_conserved_and_messages_arrive_once_and_in_order(text: str) -> None:
     scenario = parse_scenario(text)
-    fabric = OracleFabric(case_of(scenario, decide_forwarding(scenario)))
+    fabric = OracleFabric(case_of(scenario))
     for tenth in range(1, 11):
         fabric.run(scenario.duration_ps * tenth // 10)
         for port in fabric.ports.values():

@@ -12,7 +12,6 @@ import numpy as np
 from fabrictwin.engine import state as st
 from fabrictwin.engine.cc.ib_cca import CCTI_TIMER_UNIT_PS
 from fabrictwin.engine.codes import NEVER, CcRole, EventKind, PvCare, QpState
-from fabrictwin.engine.faults import LFT_WRITE
 from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.hca import AT_LINE_RATE
 from fabrictwin.engine.loop import RESERVE
@@ -20,7 +19,7 @@ from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.vl_arbitration import LIMIT_UNIT_BYTES
 from fabrictwin.jit import kernel
 from fabrictwin.model.action import Action, ActionKind
-from fabrictwin.model.controller import DIRECT_KINDS
+from fabrictwin.model.controller import DIRECT_KINDS, LFT_BLOCK_BYTES
 from fabrictwin.model.fabric import Fabric, Link, NodeKind, PortRef
 from fabrictwin.model.program import LOOP_DEPTH, Flow
 from fabrictwin.model.scenario import Scenario
@@ -136,19 +135,19 @@ def build_state(
         node=_build_nodes(plan),
         lft=np.ascontiguousarray(plan.forwarding.lft, np.uint8).ravel().copy(),
         sl2vl=np.array(plan.scenario.qos.sl2vl, np.int8),
-        high=_table(_weighted(plan.scenario.qos.vlarb_high), st.ARBITRATION_ENTRY),
-        low=_table(_weighted(plan.scenario.qos.vlarb_low), st.ARBITRATION_ENTRY),
-        requester=_build_requesters(plan),
-        responder=_build_responders(plan),
+        high=table(_weighted(plan.scenario.qos.vlarb_high), st.ARBITRATION_ENTRY),
+        low=table(_weighted(plan.scenario.qos.vlarb_low), st.ARBITRATION_ENTRY),
+        requester=build_requesters(plan),
+        responder=build_responders(plan),
         message=st.pool(4 * RESERVE, st.MESSAGE),
-        flow=_build_flows(plan),
-        rank=_build_ranks(plan),
-        code=_build_code(plan),
+        flow=build_flows(plan),
+        rank=build_ranks(plan),
+        code=build_code(plan),
         hca=_build_hca_parameters(plan),
-        cc=_build_cc(plan),
-        cct=_table(plan.scenario.congestion_control.cct, st.CCT_ENTRY),
+        cc=build_cc(plan),
+        cct=table(plan.scenario.congestion_control.cct, st.CCT_ENTRY),
         action=actions,
-        lft_blocks=_lft_blocks(plan),
+        lft_blocks=np.zeros(LFT_BLOCK_BYTES, np.uint8),
         latency=st.records(4 * RESERVE, st.LATENCY),
         mark=st.records(2 * RESERVE, st.MARK),
         log=st.records(4 * RESERVE, st.LOG),
@@ -161,7 +160,7 @@ def build_state(
     )
     for name in st.POOLS:
         state.g[0][f"{name}s_left"] = len(getattr(state, name))
-    _queue_first_events(plan, state, owned)
+    _queue_first_events(state, len(plan.ranks), owned)
     return state
 
 
@@ -403,12 +402,12 @@ def _weighted(table: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
     return [entry for entry in table if entry[1] > 0]
 
 
-def _table(rows: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> st.Records:
+def table(rows: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> st.Records:
     """Records from rows, one zeroed record if there are none."""
-    table = st.records(max(1, len(rows)), dtype)
+    filled = st.records(max(1, len(rows)), dtype)
     for index, row in enumerate(rows):
-        table[index] = row
-    return table
+        filled[index] = row
+    return filled
 
 
 def _queue_pairs(plan: Plan) -> Iterator[tuple[int, int, int, Flow]]:
@@ -422,7 +421,8 @@ def _vl_of(plan: Plan, sl: int) -> int:
     return min(plan.scenario.qos.sl2vl[sl], plan.vls - 2)
 
 
-def _build_requesters(plan: Plan) -> st.Records:
+def build_requesters(plan: Plan) -> st.Records:
+    """[qps] REQUESTER."""
     count = int(plan.first_qp[-1])
     requester = st.records(
         max(1, count),
@@ -452,7 +452,8 @@ def _build_requesters(plan: Plan) -> st.Records:
     return requester
 
 
-def _build_responders(plan: Plan) -> st.Records:
+def build_responders(plan: Plan) -> st.Records:
+    """[qps] RESPONDER."""
     responder = st.records(max(1, int(plan.first_qp[-1])), st.RESPONDER, response=-1, last_ps=-1)
     for qp, number, index, flow in _queue_pairs(plan):
         record = responder[qp]
@@ -463,7 +464,8 @@ def _build_responders(plan: Plan) -> st.Records:
     return responder
 
 
-def _build_flows(plan: Plan) -> st.Records:
+def build_flows(plan: Plan) -> st.Records:
+    """[flows] FLOW."""
     flow = st.records(max(1, len(plan.flows)), st.FLOW, sender=-1, receiver=-1)
     flow.first_qp[: len(plan.flows)] = plan.first_qp[:-1]
     flow.qps[: len(plan.flows)] = np.diff(plan.first_qp)
@@ -476,7 +478,8 @@ def _build_flows(plan: Plan) -> st.Records:
     return flow
 
 
-def _build_ranks(plan: Plan) -> st.Records:
+def build_ranks(plan: Plan) -> st.Records:
+    """[ranks] RANK."""
     rank = st.records(max(1, len(plan.ranks)), st.RANK, stop_ps=NEVER)
     assert rank.loops.shape[1] >= LOOP_DEPTH
     pc = 0
@@ -494,10 +497,16 @@ def _build_ranks(plan: Plan) -> st.Records:
     return rank
 
 
-def _build_code(plan: Plan) -> st.Records:
+def build_code(plan: Plan) -> st.Records:
+    """[instructions] the programs of all ranks, one behind another."""
     programs = (plan.scenario.jobs[job].programs[number] for job, number in plan.ranks)
     steps = [(int(step.op), step.a, step.b, step.c) for program in programs for step in program.instructions]
-    return _table(steps, st.INSTRUCTION)
+    return table(steps, st.INSTRUCTION)
+
+
+def count_code(plan: Plan) -> int:
+    """Instructions of all ranks."""
+    return sum(len(plan.scenario.jobs[job].programs[number].instructions) for job, number in plan.ranks)
 
 
 def _build_hca_parameters(plan: Plan) -> st.Records:
@@ -514,7 +523,8 @@ def _build_hca_parameters(plan: Plan) -> st.Records:
     return hca
 
 
-def _build_cc(plan: Plan) -> st.Records:
+def build_cc(plan: Plan) -> st.Records:
+    """[entities] CC_ENTITY."""
     control = plan.scenario.congestion_control
     if control.algorithm != "ib_cca":
         return st.records(1, st.CC_ENTITY)
@@ -552,7 +562,8 @@ def _drain_fs(fabric: Fabric, end: PortRef, rate_bps: int) -> int:
     return AT_LINE_RATE if link is None or rate_bps >= link.rate_bps else femtoseconds_per_byte(rate_bps)
 
 
-def _build_actions(plan: Plan) -> st.Records:
+def action_rows(plan: Plan) -> list[tuple[int, int, int, int, int, int]]:
+    """An ACTION for each end that a scenario's actions change."""
     fabric = plan.scenario.fabric
     rows: list[tuple[int, int, int, int, int, int]] = []
     for action in plan.scenario.actions:
@@ -564,30 +575,27 @@ def _build_actions(plan: Plan) -> st.Records:
         for end in ends:
             port = plan.ports.of(end)
             rows.append((action.at_ps, int(action.kind), port, end.node, _engine_value(fabric, action), -1))
-    for number, write in enumerate(plan.forwarding.writes):
-        port = int(plan.ports.first[write.node])
-        rows.append((write.at_ps, LFT_WRITE, port, write.node, write.block, number))
-    return _table(rows or [(NEVER, 0, 0, -1, 0, -1)], st.ACTION)
+    return rows
 
 
-def _lft_blocks(plan: Plan) -> np.ndarray:
-    writes = plan.forwarding.writes
-    if not writes:
-        return np.zeros(64, np.uint8)
-    return np.concatenate([write.ports for write in writes]).astype(np.uint8)
+def _build_actions(plan: Plan) -> st.Records:
+    return table(action_rows(plan) or [(NEVER, 0, 0, -1, 0, -1)], st.ACTION)
 
 
 @kernel
-def _queue_events(s: st.State, kind: int, nodes: np.ndarray, times_ps: np.ndarray, owned: np.ndarray) -> None:
-    for index in range(len(nodes)):
-        if nodes[index] >= 0 and owned[nodes[index]]:
-            push_event(s, times_ps[index], nodes[index], kind, index, index)
+def queue_events(  # type: ignore[no-untyped-def]
+    s: st.State, kind: int, numbers, nodes, times_ps, owned
+) -> None:
+    """Schedules an event for each number whose node a shard owns."""
+    for i in range(len(numbers)):
+        if nodes[i] >= 0 and owned[nodes[i]]:
+            push_event(s, times_ps[i], np.int64(nodes[i]), kind, numbers[i], numbers[i])
 
 
-def _queue_first_events(plan: Plan, state: st.State, owned: np.ndarray) -> None:
-    starts = np.array([plan.scenario.jobs[job].programs[r].start_ps for job, r in plan.ranks], np.int64)
-    nodes = np.array([plan.scenario.jobs[job].programs[r].node for job, r in plan.ranks], np.int64)
-    _queue_events(
-        state, int(EventKind.ACTION), state.action.node.astype(np.int64), state.action.at_ps.copy(), owned
-    )
-    _queue_events(state, int(EventKind.RANK), nodes, starts, owned)
+def _queue_first_events(state: st.State, ranks: int, owned: np.ndarray) -> None:
+    for kind, rows, count, times_ps in (
+        (EventKind.ACTION, state.action, len(state.action), state.action.at_ps),
+        (EventKind.RANK, state.rank, ranks, state.rank.paced_ps),
+    ):
+        numbers = np.arange(count)
+        queue_events(state, int(kind), numbers, rows.node[:count].copy(), times_ps[:count].copy(), owned)

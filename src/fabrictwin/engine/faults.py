@@ -28,8 +28,8 @@ from fabrictwin.engine.switch import discard_waiting, pop_fifo
 from fabrictwin.jit import kernel
 from fabrictwin.model.action import ActionKind
 
-LFT_WRITE = 100
-"""Kind of an ``ACTION`` record that writes a block of a forwarding table."""
+LFT_WRITE, VOID = 100, 101
+"""Kinds of ``ACTION`` records: one that writes a block of a forwarding table, one that was withdrawn."""
 
 
 @kernel
@@ -124,6 +124,8 @@ def _log_kind(kind: int, value: int) -> int:
 def on_action(s: State, a: int, now_ps: int) -> None:
     """ACTION: makes one change at one node."""
     action = s.action[a]
+    if action.kind == VOID:
+        return
     p = np.int64(action.port)
     if action.kind == LFT_WRITE:
         first = action.value * 64

@@ -4,28 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from fabrictwin.model.fabric import PortRef
-
-
-@dataclass(frozen=True)
-class BlockWrite:
-    """One block of 64 forwarding-table entries, written at a fabric time.
-
-    Attributes:
-        at_ps: Fabric time at which the switch uses it.
-        node: Node index of the switch.
-        block: Number of the block.
-        ports: [64] uint8, output ports.
-    """
-
-    at_ps: int
-    node: int
-    block: int
-    ports: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -37,13 +20,9 @@ class Forwarding:
         lid_of: Base LID of an HCA port.
         lmc: An HCA port answers to 2**lmc LIDs; queue pairs of a flow take them in turn.
         service_level: SL of the path from a port to a LID, where routing decides it; None: the flow's own.
-        writes: Changes of the tables during the run.
-        events: (fabric time in ps, kind, text) of what the subnet manager did, for the event log.
     """
 
     lft: np.ndarray
     lid_of: dict[PortRef, int]
     lmc: int = 0
     service_level: Callable[[PortRef, int], int] | None = None
-    writes: tuple[BlockWrite, ...] = ()
-    events: tuple[tuple[int, str, str], ...] = field(default=())

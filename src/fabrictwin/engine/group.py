@@ -1,39 +1,114 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shards in one process, over an in-process bus: who speaks is heard at once."""
+"""All logical processes of a fabric in one process: who speaks is heard at once."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 from fabrictwin.engine.build import Plan
 from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.shard import Shard
+from fabrictwin.model.action import Action
+from fabrictwin.model.controller import DIRECT_KINDS, Controller, LftWrite, Notice, SubnetEvent
 
 
 class ShardGroup:
-    """All shards of a fabric.
+    """All shards of a fabric, and its controllers.
 
     Args:
         plan: The scenario and its rows.
         partition: Who simulates what.
+        controllers: What runs beside the fabric, by number.
         trace: Record every packet and FCP.
 
     Attributes:
         partition: Who simulates what.
         shards: The logical processes, by number.
-        now_ps: Fabric time that every shard has reached.
+        now_ps: Fabric time that everybody has reached.
+        events: What the controllers have said of themselves.
     """
 
-    def __init__(self, plan: Plan, partition: Partition, *, trace: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        partition: Partition,
+        controllers: Sequence[Controller] = (),
+        *,
+        trace: bool = False,
+    ) -> None:
         self.partition = partition
         self.shards = [Shard(plan, partition, number, trace=trace) for number in range(len(partition.names))]
         self.now_ps = 0
+        self.events: list[SubnetEvent] = []
+        self._controllers = controllers
+        self._tell(plan.scenario.actions)
+
+    def change(self, plan: Plan, actions: Iterable[Action]) -> None:
+        """From the fabric time reached on, the scenario is another.
+
+        Args:
+            plan: The scenario and its rows.
+            actions: Those of it that are new.
+        """
+        for shard in self.shards:
+            shard.change(plan, self.now_ps)
+        self._tell(actions)
+
+    def _tell(self, actions: Iterable[Action]) -> None:
+        """Tells the controllers what concerns only them."""
+        notices = [
+            Notice(action.at_ps, action.target.node, action.target.port, action.kind, action.value)
+            for action in actions
+            if action.kind in DIRECT_KINDS
+        ]
+        for controller in self._controllers:
+            controller.hear(notices)
 
     def advance(self, target_ps: int) -> None:
-        """Brings every shard to a fabric time: all events before it are done."""
+        """Brings everybody to a fabric time: all events before it are done."""
+        while self.now_ps < target_ps:
+            reach_ps = min([target_ps, *map(self._written_ps, self._controllers)])
+            self._advance_shards(reach_ps)
+            self.now_ps = reach_ps
+            self._advance_controllers(target_ps)
+
+    def _written_ps(self, controller: Controller) -> int:
+        """Before which fabric time a controller will not write any more."""
+        heard_ps = self.now_ps + controller.notice_lookahead_ps
+        return min(max(controller.next_ps, self.now_ps), heard_ps) + controller.lookahead_ps
+
+    def _advance_controllers(self, target_ps: int) -> None:
+        """Lets the controllers hear what has changed, and go on as far as that goes."""
+        if not self._controllers:
+            return
+        notices = [notice for shard in self.shards for notice in shard.take_notices()]
+        for controller in self._controllers:
+            controller.hear(notices)
+        limits_ps = [min(self.now_ps + each.notice_lookahead_ps, target_ps) for each in self._controllers]
+        next_ps = 0
+        while next_ps < min(limits_ps):
+            next_ps = min(controller.next_ps for controller in self._controllers)
+            for number, controller in enumerate(self._controllers):
+                controller.advance(min(limits_ps[number], next_ps + controller.peer_lookahead_ps))
+                self._listen_to(number, controller)
+
+    def _listen_to(self, number: int, controller: Controller) -> None:
+        spoken = controller.speak()
+        self.events += spoken.events
+        for other, messages in spoken.messages.items():
+            self._controllers[other].hear_peer(number, messages)
+        if spoken.writes:
+            self._write(spoken.writes)
+
+    def _write(self, writes: list[LftWrite]) -> None:
+        for shard in self.shards:
+            shard.write_tables(writes)
+
+    def _advance_shards(self, target_ps: int) -> None:
         while any(shard.reached_ps < target_ps for shard in self.shards):
             busy = [self._step(shard, target_ps) for shard in self.shards]
             if not any(busy):
                 self._skip(target_ps)
-        self.now_ps = target_ps
 
     def _step(self, shard: Shard, target_ps: int) -> bool:
         """Lets a shard go on; whether anything but time went by."""

@@ -14,7 +14,7 @@ from fabrictwin.jit import kernel
 
 
 @kernel
-def add_ports(s: State, now_ps: int, sent: np.ndarray, waiting: np.ndarray, waited_ps: np.ndarray) -> int:
+def add_ports(s: State, now_ps: int, sent: np.ndarray, waiting: np.ndarray, waited_ps: np.ndarray) -> None:
     """Adds a shard's part to three columns of a sample.
 
     Args:
@@ -23,12 +23,8 @@ def add_ports(s: State, now_ps: int, sent: np.ndarray, waiting: np.ndarray, wait
         sent: [ports] bytes sent.
         waiting: [ports] bytes that wait for the output.
         waited_ps: [ports] time that candidates have waited for credits.
-
-    Returns:
-        Fabric time since which the longest waiting candidate has waited, NEVER if none does.
     """
     vls = s.par[0].vls
-    since_ps = np.int64(NEVER)
     for p in range(len(sent)):
         if s.port[p].peer < 0:
             continue
@@ -39,6 +35,17 @@ def add_ports(s: State, now_ps: int, sent: np.ndarray, waiting: np.ndarray, wait
             waiting[p] += pv.waiting_blocks << pv.block_shift
             if pv.blocked and pv.blocked_at_ps < now_ps:
                 waited_ps[p] += now_ps - pv.blocked_at_ps
+
+
+@kernel
+def blocked_since(s: State, now_ps: int) -> int:
+    """Fabric time since which the longest waiting candidate waits for credits, NEVER if none does."""
+    vls = s.par[0].vls
+    since_ps = np.int64(NEVER)
+    for p in range(s.g[0].ports):
+        for vl in range(vls - 1):
+            pv = s.pv[p * vls + vl]
+            if pv.blocked and pv.blocked_at_ps < now_ps:
                 since_ps = min(since_ps, pv.blocked_at_ps)
     return since_ps
 

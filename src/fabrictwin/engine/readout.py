@@ -66,6 +66,10 @@ class Readout:
     Args:
         plan: Names of the rows.
         group: The shards, all at one fabric time and settled.
+
+    Attributes:
+        now_ps: That fabric time.
+        subnet_events: What the subnet managers have said of themselves.
     """
 
     def __init__(self, plan: Plan, group: ShardGroup) -> None:
@@ -74,6 +78,7 @@ class Readout:
         self._owner = group.partition.owner
         self._reaction_points = group.partition.congestion_control
         self.now_ps = group.now_ps
+        self.subnet_events = group.events
 
     def _of_nodes(self, name: str, nodes: np.ndarray) -> Records:
         """An array whose row i belongs to node ``nodes[i]``."""
@@ -161,16 +166,6 @@ class Readout:
     def total(self, field: str) -> int:
         """Sum of a global counter over the shards."""
         return int(sum(int(shard.state.g[0][field]) for shard in self._shards))
-
-    @property
-    def last_live_ps(self) -> int:
-        """Fabric time of the last event that kept the fabric busy."""
-        return int(max(int(shard.state.g[0].last_live_ps) for shard in self._shards))
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether every shard is idle; nothing is between shards when all have heard all."""
-        return all(shard.is_idle for shard in self._shards)
 
     @property
     def states(self) -> Iterable[tuple[np.ndarray, object]]:

@@ -211,16 +211,17 @@ def _iteration_ends(marks: Any, ranks: np.ndarray) -> list[int]:
 def _describe_events(readout: Readout) -> list[dict[str, Any]]:
     """What happened, in order of fabric time: the fabric's own events and the subnet manager's."""
     plan = readout.plan
-    rows = [_describe_event(plan, entry) for entry in readout.log("log", "log")]
+    rows = [describe_event(plan, entry) for entry in readout.log("log", "log")]
     rows += [
         {"fabric_ns": _ns(at_ps), "source": "subnet_manager", "kind": kind, "text": text}
-        for at_ps, kind, text in plan.forwarding.events
+        for at_ps, kind, text in sorted(readout.subnet_events, key=lambda event: event.at_ps)
         if at_ps <= readout.now_ps
     ]
     return sorted(rows, key=lambda row: row["fabric_ns"])
 
 
-def _describe_event(plan: Plan, entry: Any) -> dict[str, Any]:
+def describe_event(plan: Plan, entry: Any) -> dict[str, Any]:
+    """A record of LOG, as a line of the event log."""
     kind = LogKind(int(entry.kind))
     fabric = plan.scenario.fabric
     node = fabric.nodes[int(entry.node)]

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A time series of a run at equal steps of fabric time, for pictures.
-
-The step starts small and doubles whenever the series is full, so that a run of any length has a series of
-between half
-and all of its places. The steps depend only on the scenario, so every sharding makes the same ones.
-"""
+"""A time series of a run at equal steps of fabric time, for pictures: one sample a look-around."""
 
 from __future__ import annotations
 
@@ -12,58 +7,43 @@ from typing import Any
 
 import numpy as np
 
-from fabrictwin.engine.codes import NEVER
 from fabrictwin.engine.group import ShardGroup
+from fabrictwin.engine.look import LookGrid
 from fabrictwin.engine.observe import add_flows, add_ports
-from fabrictwin.units import PS_PER_US
-
-MOST_SAMPLES = 256
-FEWEST_SAMPLES = 16
-MOST_BYTES = 64 << 20
-FIRST_STEP_PS = PS_PER_US
 
 
 class Samples:
     """The series; counters count from the start of the run.
 
+    Args:
+        grid: When the run looks around.
+        ports: Ports of the fabric.
+
     Attributes:
-        step_ps: Fabric time between two samples.
         ports: The ports of the columns, as in the result.
     """
 
-    def __init__(self, ports: int, flows: int) -> None:
-        self._ports, self._flows = ports, flows
-        width = 8 * (3 * ports + flows)
-        self._most = max(FEWEST_SAMPLES, min(MOST_SAMPLES, MOST_BYTES // max(1, width)) // 2 * 2)
-        self.step_ps = FIRST_STEP_PS
+    def __init__(self, grid: LookGrid, ports: int) -> None:
+        self._ports = ports
+        self._most = grid.most
         self.ports: list[dict[str, Any]] = []
         self._rows: list[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
-    def is_due(self, time_ps: int) -> bool:
-        """Whether a sample is due at a fabric time."""
-        return time_ps % self.step_ps == 0
+    def take(self, group: ShardGroup, flows: int) -> None:
+        """Adds a sample at a look-around; a full series keeps every second one, as the grid does.
 
-    def next_ps(self, now_ps: int) -> int:
-        """Fabric time of the next sample."""
-        return (now_ps // self.step_ps + 1) * self.step_ps
-
-    def take(self, group: ShardGroup) -> int:
-        """Adds a sample; a full series keeps every second one and goes on with twice the step.
-
-        Returns:
-            Fabric time since which the longest waiting candidate waits for credits, NEVER if none does.
+        Args:
+            group: The fabric, settled.
+            flows: Flows that it has by now.
         """
         sent, waiting, waited_ps = (np.zeros(self._ports, np.int64) for _ in range(3))
-        delivered = np.zeros(self._flows, np.int64)
-        since_ps = NEVER
+        delivered = np.zeros(flows, np.int64)
         for shard in group.shards:
-            since_ps = min(since_ps, add_ports(shard.state, group.now_ps, sent, waiting, waited_ps))
+            add_ports(shard.state, group.now_ps, sent, waiting, waited_ps)
             add_flows(shard.state, delivered)
         self._rows.append((group.now_ps, sent, waiting, waited_ps, delivered))
         if len(self._rows) == self._most:
             self._rows = self._rows[1::2]
-            self.step_ps *= 2
-        return since_ps
 
     def _column(self, number: int) -> np.ndarray:
         return np.stack([row[number] for row in self._rows])
@@ -90,5 +70,8 @@ class Samples:
 
     @property
     def delivered_bytes(self) -> np.ndarray:
-        """[n, flows] payload delivered to each flow's receiver."""
-        return self._column(4)
+        """[n, flows] payload delivered to each flow's receiver; 0 before a flow was added."""
+        delivered = np.zeros((len(self._rows), len(self._rows[-1][4])), np.int64)
+        for index, row in enumerate(self._rows):
+            delivered[index, : len(row[4])] = row[4]
+        return delivered

@@ -17,7 +17,8 @@ import numpy as np
 
 from fabrictwin.engine.build import Plan, build_state
 from fabrictwin.engine.cbfc import wire_time
-from fabrictwin.engine.codes import DATA_OVERHEAD_BYTES, FCP_BYTES, NEVER, CcRole, Status
+from fabrictwin.engine.change import change_state, next_link_change, write_tables
+from fabrictwin.engine.codes import DATA_OVERHEAD_BYTES, FCP_BYTES, NEVER, CcRole, LogKind, Status
 from fabrictwin.engine.loop import (
     RESERVE,
     announce,
@@ -28,9 +29,12 @@ from fabrictwin.engine.loop import (
     take_in,
     take_in_cc,
 )
+from fabrictwin.engine.observe import blocked_since
+from fabrictwin.engine.outlook import Outlook
 from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, Records, State, grow, records
 from fabrictwin.model.action import ActionKind
+from fabrictwin.model.controller import LftWrite, Notice
 
 _HARMFUL = (ActionKind.LINK_STATE, ActionKind.LINK_RATE, ActionKind.LINK_ERROR)
 """Actions on a cable after which an FCP may matter at once (it re-synchronises, or starts a link)."""
@@ -112,6 +116,8 @@ class Shard:
 
     Attributes:
         number: Its number.
+        plan: The scenario, as it is now, and its rows.
+        owned: [nodes] bool, the nodes that it simulates.
         state: Its arrays; rows of nodes that it does not own mean nothing.
         outgoing: Lookaheads, by the number of the shard that hears.
         incoming: Promises, by the number of the shard that speaks.
@@ -119,12 +125,14 @@ class Shard:
 
     def __init__(self, plan: Plan, partition: Partition, number: int, *, trace: bool = False) -> None:
         self.number = number
-        owned = partition.owner == number
+        self.plan = plan
+        self.owned = np.asarray(partition.owner == number)
+        self._noticed = 0
         role = _cc_role(partition, number)
-        self.state: State = build_state(plan, owned, trace=trace, cc_role=role)
-        self.ports = np.flatnonzero(owned[self.state.port.node]).astype(np.int32)
+        self.state: State = build_state(plan, self.owned, trace=trace, cc_role=role)
+        self.ports = np.flatnonzero(self.owned[self.state.port.node]).astype(np.int32)
         self._owner_of_port = partition.owner[self.state.port.node]
-        self._owner_of_cc = partition.owner[self.state.cc.node]
+        self._partition = partition
         self._cc = partition.congestion_control
         self.outgoing: dict[int, _Channel] = {}
         self.incoming: dict[int, _Channel] = {}
@@ -240,7 +248,7 @@ class Shard:
     def _reactions_to(self, other: int, reactions: Records) -> np.ndarray:
         if other == self._cc:
             return np.ones(len(reactions), bool)
-        return np.asarray(self._owner_of_cc[reactions.entity] == other)
+        return np.asarray(self._partition.owner[self.state.cc.node[reactions.entity]] == other)
 
     def hear(self, sender: int, window: Window) -> None:
         """Takes in what another shard has said."""
@@ -261,6 +269,42 @@ class Shard:
         for channel in self.incoming.values():
             channel.packets_ps = max(channel.packets_ps, quiet_ps)
             channel.fcps_ps = max(channel.fcps_ps, quiet_ps)
+
+    def change(self, plan: Plan, at_ps: int) -> None:
+        """From a fabric time on that it has not passed, the scenario is another."""
+        change_state(self.state, self.plan, plan, self.owned, at_ps)
+        self.plan = plan
+        self.watch_faults()
+
+    def write_tables(self, writes: list[LftWrite]) -> None:
+        """Takes blocks of forwarding tables, none of which holds before the fabric time reached."""
+        write_tables(self.state, writes, self.owned)
+
+    def take_notices(self) -> list[Notice]:
+        """Cables of its nodes that have gone down or come up since the last call."""
+        log = self.state.log[self._noticed : self.state.g[0].log]
+        self._noticed = int(self.state.g[0].log)
+        first = self.plan.ports.first
+        return [
+            Notice(
+                int(entry.at_ps),
+                int(entry.node),
+                int(entry.index) - int(first[entry.node]) + 1,
+                ActionKind.LINK_STATE,
+                int(entry.kind == LogKind.LINK_UP),
+            )
+            for entry in log[(log.kind == LogKind.LINK_DOWN) | (log.kind == LogKind.LINK_UP)]
+        ]
+
+    @property
+    def next_notice_ps(self) -> int:
+        """Fabric time of the next change of a cable of its nodes, as far as is known; NEVER: there is none."""
+        return next_link_change(self.state, self.owned, self.reached_ps)
+
+    def outlook(self) -> Outlook:
+        """How it is, at a look-around; its arrays must be settled."""
+        blocked_since_ps = blocked_since(self.state, self.reached_ps)
+        return Outlook(self.is_idle, int(self.state.g[0].last_live_ps), int(blocked_since_ps))
 
     def _room(self) -> int:
         g = self.state.g[0]

@@ -3,26 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fabrictwin.engine.build import Plan, make_plan
-from fabrictwin.engine.deadlock import Deadlock, find_deadlock
+from fabrictwin.engine.change import change_plan
+from fabrictwin.engine.codes import NEVER
+from fabrictwin.engine.deadlock import Deadlock
 from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.group import ShardGroup
+from fabrictwin.engine.look import Judge
 from fabrictwin.engine.partition import Partition, split_evenly
 from fabrictwin.engine.readout import Readout
 from fabrictwin.engine.result import describe_ports, describe_run
 from fabrictwin.engine.samples import Samples
 from fabrictwin.engine.state import Records
+from fabrictwin.model.command import Command, apply_command
+from fabrictwin.model.controller import Controller
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.units import PS_PER_US
-
-PATIENCE_PS = 10 * PS_PER_US
-"""An output must have been blocked for this long before a deadlock is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,13 @@ class Simulation:
     Args:
         scenario: What to run.
         forwarding: Its forwarding tables.
+        controllers: What runs beside the fabric: subnet managers.
         partition: Who simulates what, None: one shard; the result is the same for any.
+        commands: What people do during the run, in order of fabric time.
         trace: Record every packet and flow-control packet, for :meth:`trace`.
 
     Attributes:
+        plan: The scenario, as it is now, and its rows.
         stopped: ``duration``, ``idle`` or ``deadlock``, once it has stopped.
         samples: The time series so far.
     """
@@ -56,13 +61,19 @@ class Simulation:
         self,
         scenario: Scenario,
         forwarding: Forwarding,
+        controllers: Sequence[Controller] = (),
         *,
         partition: Partition | None = None,
+        commands: Sequence[Command] = (),
         trace: bool = False,
     ) -> None:
         self.plan: Plan = make_plan(scenario, forwarding)
-        self._group = ShardGroup(self.plan, partition or split_evenly(scenario.fabric, 1), trace=trace)
-        self.samples = Samples(self.plan.ports.total, len(self.plan.flows))
+        self._group = ShardGroup(
+            self.plan, partition or split_evenly(scenario.fabric, 1), controllers, trace=trace
+        )
+        self._judge = Judge(self.plan)
+        self._commands = deque(commands)
+        self.samples = Samples(self._judge.grid, self.plan.ports.total)
         self.stopped = "duration"
         self.deadlock: Deadlock | None = None
         self._end_ps = 0
@@ -78,42 +89,44 @@ class Simulation:
         Args:
             until_ps: Fabric time to stop at, if earlier than the duration.
             observer: Called after every step of the time series.
+
+        Raises:
+            InputError: A command does not fit the scenario.
         """
         end_ps = self.plan.scenario.duration_ps
         if until_ps is not None:
             end_ps = min(end_ps, until_ps)
-        while self._group.now_ps < end_ps and self.stopped == "duration":
-            self._step(min(end_ps, self.samples.next_ps(self._group.now_ps)))
+        while self.now_ps < end_ps and self.stopped == "duration":
+            self._obey()
+            self._step(min(end_ps, self._judge.next_look_ps(self.now_ps), self._next_command_ps))
             if observer is not None:
-                observer(Progress(self._group.now_ps, self.readout().total("packet_hops")))
+                observer(Progress(self.now_ps, self.readout().total("packet_hops")))
         if self.stopped == "duration":
-            self._end_ps = self._group.now_ps
+            self._end_ps = self.now_ps
+
+    @property
+    def _next_command_ps(self) -> int:
+        return self._commands[0].at_ps if self._commands else NEVER
+
+    def _obey(self) -> None:
+        """Does what people do at the fabric time reached."""
+        while self._next_command_ps <= self.now_ps:
+            before = self.plan.scenario
+            scenario = apply_command(before, self._commands.popleft())
+            self.plan = change_plan(self.plan, scenario)
+            self._group.change(self.plan, [each for each in scenario.actions if each not in before.actions])
 
     def _step(self, to_ps: int) -> None:
         """Goes on to a fabric time; looks around only where every run of the scenario does."""
         self._group.advance(to_ps)
         self._group.settle()
-        if not self.samples.is_due(to_ps) and to_ps < self.plan.scenario.duration_ps:
+        if not self._judge.is_due(to_ps):
             return
-        blocked_since_ps = self.samples.take(self._group)
-        readout = self.readout()
-        if readout.is_idle:
-            self.stopped = "idle"
-            self._end_ps = readout.last_live_ps
-            return
-        if blocked_since_ps >= to_ps - PATIENCE_PS:
-            return
-        self.deadlock = find_deadlock(readout, PATIENCE_PS)
-        if self.deadlock is not None and self._waits_forever():
-            self.stopped = "deadlock"
-            self._end_ps = to_ps
-
-    def _waits_forever(self) -> bool:
-        """Whether no head-of-queue lifetime will break a deadlock."""
-        return all(
-            model.hoq_life_ps is None and model.leaf_hoq_life_ps is None
-            for model in self.plan.scenario.switch_models.values()
-        )
+        self.samples.take(self._group, len(self.plan.flows))
+        outlooks = [shard.outlook() for shard in self._group.shards]
+        ending = self._judge.look(to_ps, outlooks, self.readout, ordered=self._next_command_ps <= to_ps)
+        if ending is not None:
+            self.stopped, self._end_ps, self.deadlock = ending.stopped, ending.end_ps, ending.deadlock
 
     def readout(self) -> Readout:
         """The arrays as they are; exact after :meth:`run`."""

@@ -318,6 +318,7 @@ GLOBAL = np.dtype(
         ("heap_size", "i8"),
         ("sorted_size", "i8"),
         ("boundary_ports", "i8"),
+        ("ports", "i8"),
     ],
     align=True,
 )
@@ -407,7 +408,7 @@ LOGS = {
 }
 """Arrays that are filled from the start, by the counter in GLOBAL of what they hold."""
 
-CAPACITIES = {name: f"{name}_size" for name in LOGS} | {"boundary": "boundary_ports"}
+CAPACITIES = {name: f"{name}_size" for name in LOGS} | {"boundary": "boundary_ports", "port": "ports"}
 """Arrays whose length kernels need, by the field of GLOBAL that holds it."""
 
 ARBITRATION_ENTRY = np.dtype([("vl", "i4"), ("weight", "i4")], align=True)

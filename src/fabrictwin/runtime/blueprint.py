@@ -9,7 +9,7 @@ from functools import cached_property
 from fabrictwin.engine.build import Plan, make_plan
 from fabrictwin.engine.partition import Partition, split_by_kind
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.runtime.offline import decide_forwarding
+from fabrictwin.runtime.offline import describe_forwarding, route_scenario
 from fabrictwin.runtime.scenario_source import ScenarioSource
 
 DIRECTOR = "director"
@@ -66,7 +66,7 @@ def draw_blueprint(source: ScenarioSource) -> Blueprint:
         InputError: With every problem of the scenario.
     """
     scenario = source.parse()
-    plan = make_plan(scenario, decide_forwarding(scenario))
+    plan = make_plan(scenario, describe_forwarding(scenario, route_scenario(scenario)))
     deployment = scenario.deployment
     partition = split_by_kind(scenario.fabric, deployment.switch_shards, deployment.hca_shards)
     return Blueprint(source, scenario, plan, partition)

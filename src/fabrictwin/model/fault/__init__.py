@@ -66,10 +66,12 @@ class Faults:
 
     Attributes:
         specs: One per entry; ``Action.fault`` is an index into it.
-        actions: What they change, in order of time.
+        changes: What they change, each with the index of its fault.
+        actions: The same as actions, in order of time.
     """
 
     specs: tuple[Fault, ...] = ()
+    changes: tuple[tuple[int, Change], ...] = ()
     actions: tuple[Action, ...] = ()
 
 
@@ -110,7 +112,7 @@ def compile_faults(
     for later, earlier in find_overlaps(changes):
         section, spec = entries[later]
         section.refuse(f"overlaps with {entries[earlier][1].name!r}, which changes the same thing", "at")
-    return Faults(tuple(_describe(*entry) for entry in entries), schedule(changes))
+    return Faults(tuple(_describe(*entry) for entry in entries), tuple(changes), schedule(changes))
 
 
 def _describe(section: Section, spec: FaultSpec) -> Fault:
@@ -124,4 +126,15 @@ def _describe(section: Section, spec: FaultSpec) -> Fault:
     return Fault(str(spec.name), spec.kind, spec.at, spec.end_ps, f"{spec.kind} {', '.join(parts)}")
 
 
-__all__ = ["FAULTS", "Fault", "FaultKind", "FaultSpec", "Faults", "compile_faults", "read_faults"]
+__all__ = [
+    "FAULTS",
+    "Change",
+    "Fault",
+    "FaultKind",
+    "FaultSpec",
+    "Faults",
+    "compile_faults",
+    "find_overlaps",
+    "read_faults",
+    "schedule",
+]

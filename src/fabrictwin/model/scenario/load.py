@@ -150,6 +150,7 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
         congestion_control=congestion_control,
         qos=qos,
         jobs=jobs,
+        changes=compiled.changes,
         actions=compiled.actions,
         faults=compiled.specs,
         expectations=tuple(expectation for _, expectation in expectations),

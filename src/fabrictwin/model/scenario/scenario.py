@@ -11,7 +11,7 @@ from fabrictwin.model.action import Action
 from fabrictwin.model.congestion import CongestionControl
 from fabrictwin.model.expectation import Expectation
 from fabrictwin.model.fabric import Fabric
-from fabrictwin.model.fault import Fault
+from fabrictwin.model.fault import Change, Fault
 from fabrictwin.model.hardware import HcaModel, SwitchModel
 from fabrictwin.model.program import Job
 from fabrictwin.model.qos import Qos
@@ -49,7 +49,8 @@ class Scenario:
         congestion_control: What every switch and HCA is set to.
         qos: Virtual lanes and their arbitration.
         jobs: The workload, compiled.
-        actions: What the faults change, in order of time; ``Action.fault`` is an index into ``faults``.
+        changes: What the faults change, each with an index into ``faults``.
+        actions: The same as actions, in order of time; ``Action.fault`` is such an index too.
         faults: The scheduled faults, for reports.
         expectations: Assertions on the result.
         deployment: How the services split it.
@@ -71,6 +72,7 @@ class Scenario:
     congestion_control: CongestionControl
     qos: Qos
     jobs: tuple[Job, ...] = field(repr=False)
+    changes: tuple[tuple[int, Change], ...] = field(repr=False)
     actions: tuple[Action, ...] = field(repr=False)
     faults: tuple[Fault, ...]
     expectations: tuple[Expectation, ...]

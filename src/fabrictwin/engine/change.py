@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario that changes during a run: faults that are scheduled anew, workloads that are added or stopped.
+
+Rows of the arrays keep their numbers: what is added stands behind what is there. Actions that were scheduled
+for later are made void and scheduled anew, so that what holds is always what the scenario says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fabrictwin.engine import build
+from fabrictwin.engine import state as st
+from fabrictwin.engine.build import Plan, make_plan
+from fabrictwin.engine.codes import NEVER, EventKind
+from fabrictwin.engine.faults import LFT_WRITE, VOID
+from fabrictwin.errors import InputError
+from fabrictwin.model.action import ActionKind
+from fabrictwin.model.controller import LFT_BLOCK_BYTES, LftWrite
+from fabrictwin.model.scenario import Scenario
+
+
+def change_plan(plan: Plan, scenario: Scenario) -> Plan:
+    """Rows for a scenario that has changed.
+
+    Raises:
+        InputError: It needs a data VL that no workload used at the start.
+    """
+    changed = make_plan(scenario, plan.forwarding)
+    if changed.vls > plan.vls:
+        name = scenario.jobs[-1].name
+        raise InputError.of(
+            f"workload {name!r} needs VL {changed.vls - 2}, but this run began with VLs 0 to {plan.vls - 2}: "
+            "expected a service level whose VL a workload of the scenario uses",
+            field="sl",
+        )
+    return replace(changed, vls=plan.vls)
+
+
+def change_state(state: st.State, old: Plan, plan: Plan, owned: np.ndarray, at_ps: int) -> None:
+    """Makes the arrays of a shard those of a changed scenario.
+
+    Args:
+        state: The arrays, at a fabric time up to ``at_ps``.
+        old: The rows as they are.
+        plan: The rows as they are to be.
+        owned: [nodes] bool, the nodes that the shard simulates.
+        at_ps: Fabric time from which on the change holds.
+    """
+    if plan.scenario.actions != old.scenario.actions:
+        _schedule_anew(state, plan, owned, at_ps)
+    if plan.scenario.jobs == old.scenario.jobs:
+        return
+    _append(state, "requester", build.build_requesters(plan), int(old.first_qp[-1]))
+    _append(state, "responder", build.build_responders(plan), int(old.first_qp[-1]))
+    _append(state, "flow", build.build_flows(plan), len(old.flows))
+    _append(state, "code", build.build_code(plan), build.count_code(old))
+    ranks = build.build_ranks(plan)
+    _append(state, "rank", ranks, len(old.ranks))
+    state.rank.stop_ps[:] = ranks.stop_ps
+    if plan.scenario.congestion_control.control == "qp":
+        _append(state, "cc", build.build_cc(plan), int(old.first_qp[-1]))
+    state.par[0].management = int(any(flow.management for _, flow in plan.flows))
+    first = len(old.ranks)
+    added = np.arange(first, len(plan.ranks))
+    _make_room(state, len(added))
+    build.queue_events(state, int(EventKind.RANK), added, ranks.node[added], ranks.paced_ps[added], owned)
+
+
+def _append(state: st.State, name: str, changed: st.Records, count: int) -> None:
+    """Keeps the first rows of an array as they are in motion, and puts the others behind them."""
+    changed[:count] = getattr(state, name)[:count]
+    state.put(name, changed)
+
+
+def _schedule_anew(state: st.State, plan: Plan, owned: np.ndarray, at_ps: int) -> None:
+    action = state.action
+    action.kind[(action.at_ps >= at_ps) & (action.kind != LFT_WRITE)] = VOID
+    rows = [row for row in build.action_rows(plan) if row[0] >= at_ps]
+    _add_actions(state, build.table(rows, st.ACTION)[: len(rows)], owned)
+
+
+def write_tables(state: st.State, writes: list[LftWrite], owned: np.ndarray) -> None:
+    """Schedules writes of forwarding tables; those of other shards' switches are left out.
+
+    Args:
+        state: The arrays.
+        writes: Blocks, none of which holds before the fabric time reached.
+        owned: [nodes] bool, the nodes that the shard simulates.
+    """
+    mine = [write for write in writes if owned[write.node]]
+    if not mine:
+        return
+    first = len(state.lft_blocks) // LFT_BLOCK_BYTES
+    blocks = np.frombuffer(b"".join(write.ports for write in mine), np.uint8)
+    state.put("lft_blocks", np.concatenate([state.lft_blocks, blocks]))
+    rows = [
+        (write.at_ps, LFT_WRITE, int(state.node.port0[write.node]), write.node, write.block, first + number)
+        for number, write in enumerate(mine)
+    ]
+    _add_actions(state, build.table(rows, st.ACTION), owned)
+
+
+def _add_actions(state: st.State, actions: st.Records, owned: np.ndarray) -> None:
+    if len(actions) == 0:
+        return
+    first = len(state.action)
+    state.put("action", np.concatenate([state.action, actions]).view(np.recarray))
+    _make_room(state, len(actions))
+    numbers = np.arange(first, first + len(actions))
+    build.queue_events(state, int(EventKind.ACTION), numbers, actions.node, actions.at_ps, owned)
+
+
+def _make_room(state: st.State, events: int) -> None:
+    g = state.g[0]
+    while min(g.events_left, len(state.heap) - g.heap_count, len(state.sorted) - g.sorted_count) <= events:
+        st.grow(state, events + 1)
+
+
+def next_link_change(state: st.State, owned: np.ndarray, from_ps: int) -> int:
+    """When a cable of a shard's nodes goes down or comes up next, as far as is known; NEVER: it does not."""
+    action = state.action
+    changes = action[(action.kind == ActionKind.LINK_STATE) & (action.at_ps >= from_ps)]
+    times_ps = changes.at_ps[owned[changes.node]]
+    return int(times_ps.min()) if len(times_ps) else NEVER
