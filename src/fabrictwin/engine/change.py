@@ -58,8 +58,9 @@ def change_state(state: st.State, old: Plan, plan: Plan, owned: np.ndarray, at_p
     _append(state, "flow", build.build_flows(plan), len(old.flows))
     _append(state, "code", build.build_code(plan), build.count_code(old))
     ranks = build.build_ranks(plan)
+    stops_ps = ranks.stop_ps.copy()
     _append(state, "rank", ranks, len(old.ranks))
-    state.rank.stop_ps[:] = ranks.stop_ps
+    state.rank.stop_ps[:] = stops_ps
     if plan.scenario.congestion_control.control == "qp":
         _append(state, "cc", build.build_cc(plan), int(old.first_qp[-1]))
     state.par[0].management = int(any(flow.management for _, flow in plan.flows))

@@ -298,7 +298,7 @@ class Shard:
 
     @property
     def next_notice_ps(self) -> int:
-        """Fabric time of the next change of a cable of its nodes, as far as is known; NEVER: there is none."""
+        """When a cable of its nodes goes down or comes up next, as far as is known; NEVER: it does not."""
         return next_link_change(self.state, self.owned, self.reached_ps)
 
     def outlook(self) -> Outlook:

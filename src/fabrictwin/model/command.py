@@ -25,7 +25,7 @@ from fabrictwin.model.scenario import Scenario
 from fabrictwin.model.section import Section
 from fabrictwin.model.workload import compile_workload, read_workload
 from fabrictwin.model.yaml_loader import Document, FieldPath, read_text
-from fabrictwin.units import PS_PER_NS
+from fabrictwin.units import PS_PER_NS, show_time
 
 SCHEMA = "fabrictwin.commands/1"
 LARGEST_LOG_BYTES = 16 << 20
@@ -143,6 +143,8 @@ def _inject_fault(scenario: Scenario, command: Command) -> Scenario:
             section.refuse(f"overlaps with {names[earlier]!r}, which changes the same thing", 0)
     if made.specs and made.specs[0].name in names:
         section.refuse(f"a second fault with the name {made.specs[0].name!r}", 0, "name")
+    if made.specs and made.specs[0].start_ps < command.at_ps:
+        section.refuse(f"a fault can begin at {show_time(command.at_ps)} at the earliest", 0, "at")
     section.raise_problems()
     return _with_changes(replace(scenario, faults=(*scenario.faults, *made.specs)), changes)
 
@@ -175,7 +177,10 @@ def _with_changes(scenario: Scenario, changes: tuple[tuple[int, Change], ...]) -
 def _start_workload(scenario: Scenario, command: Command) -> Scenario:
     begin, name = {"start": f"{command.at_ps}ps"}, command.arguments.get("name")
     section = _section(command, command.arguments.get("workload"), begin, name=name)
-    jobs = compile_workload(read_workload(section), scenario.fabric, scenario.seed)
+    entries = read_workload(section)
+    jobs = compile_workload(entries, scenario.fabric, scenario.seed)
+    if entries and entries[0][1].start < command.at_ps:
+        section.refuse(f"a workload can start at {show_time(command.at_ps)} at the earliest", 0, "start")
     if any(job.name == old.name for job in jobs for old in scenario.jobs):
         section.refuse(f"a second workload with the name {jobs[0].name!r}", 0, "name")
     section.raise_problems()
