@@ -77,7 +77,6 @@ def test_simulate_until_stops_there(scenario: Path) -> None:
     assert result["stopped"] == "duration"
 
 
-@pytest.mark.xfail(reason="a fabric without work still counts as done", strict=True)
 def test_simulate_without_a_workload_runs_for_its_duration(scenario: Path) -> None:
     scenario.write_text(SCENARIO[: SCENARIO.index("workload:")])
     result = _result(scenario)
