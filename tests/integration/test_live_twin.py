@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One physics: a twin of services over Redis comes to the result of a run in one process."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import grpc
+import pytest
+
+from fabrictwin.api.v1 import director_pb2 as pb
+from fabrictwin.api.v1 import hca_endpoint_pb2, subnet_manager_pb2, switch_node_pb2
+from fabrictwin.api.v1.hca_endpoint_pb2_grpc import HcaEndpointStub
+from fabrictwin.api.v1.subnet_manager_pb2_grpc import SubnetManagerStub
+from fabrictwin.api.v1.switch_node_pb2_grpc import SwitchNodeStub
+from fabrictwin.model.command import read_command_log
+from fabrictwin.model.scenario import load_scenario
+from fabrictwin.runtime.offline import open_simulation
+from fabrictwin.units import PS_PER_US
+from integration.live_twin import LiveTwin, live_twin
+
+WITHIN_S = 30.0
+SCENARIO = """
+version: 1
+name: small
+duration: {duration}
+fabric:
+  technology: infiniband
+  topology: {{generator: fat_tree, levels: 2, leaves: 2, hosts_per_leaf: 2, spines: 2}}
+  switch_model: quantum2
+  hca_model: connectx7
+routing: {{engine: ftree}}
+congestion_control: {{algorithm: ib_cca}}
+subnet_manager: {{trap_latency: 10us, smp_rtt: 2us}}
+workload:
+  - {{kind: incast, name: pull, senders: [h1, h2], receiver: h0, message: 64KiB, count: forever}}
+{more}
+"""
+FLAP = "faults:\n  - {kind: link_down, link: [leaf1/3, spine0/2], at: 40us, duration: 60us}\n"
+SPLIT = "deployment: {switch_shards: 2, hca_shards: 2}\n"
+
+pytestmark = pytest.mark.xdist_group("live_twin")
+
+
+def _write(folder: Path, more: str, duration: str = "200us") -> Path:
+    path = folder / "scenario.yaml"
+    path.write_text(SCENARIO.format(more=more, duration=duration))
+    return path
+
+
+@pytest.mark.parametrize("split", ["", SPLIT], ids=["one-of-each", "two-of-each"])
+def test_live_twin_comes_to_the_result_of_one_process(split: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, FLAP + split)
+    simulation = open_simulation(load_scenario(path))
+    simulation.run()
+    expected = simulation.result()
+    with live_twin(path, "same") as twin:
+        answer = twin.wait()
+        assert (answer.done, answer.stopped, answer.error) == (True, "duration", "")
+        result = twin.result()
+        assert result["digest"] == expected["digest"]
+        assert result["events"] == expected["events"]
+        assert {event["kind"] for event in result["events"]} >= {"trap", "lft_write"}
+        assert twin.shut_down() == 0
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveTwin, Path]]:
+    """A twin that will not end by itself, paused."""
+    path = _write(tmp_path_factory.mktemp("endless"), SPLIT, duration="10s")
+    with live_twin(path, "endless") as twin:
+        twin.director.Pause(pb.PauseRequest(), timeout=WITHIN_S)
+        yield twin, path
+
+
+def test_paused_twin_stands_and_steps(endless: tuple[LiveTwin, Path]) -> None:
+    twin, _ = endless
+    at_ps = twin.director.Pause(pb.PauseRequest(), timeout=WITHIN_S).fabric_time_ps
+    assert {service.reached_ps for service in twin.status().services} == {at_ps}
+    twin.director.Step(pb.StepRequest(by_ps=7 * PS_PER_US), timeout=WITHIN_S)
+    assert twin.wait().fabric_time_ps == at_ps + 7 * PS_PER_US
+    assert twin.status().state == pb.TWIN_STATE_PAUSED
+
+
+def test_services_answer_about_their_parts(endless: tuple[LiveTwin, Path]) -> None:
+    twin, _ = endless
+    services = twin.state["services"]
+    with grpc.insecure_channel(services["switch0"]["address"]) as channel:
+        switches = SwitchNodeStub(channel)
+        nodes = switches.ListNodes(switch_node_pb2.ListSwitchesRequest(), timeout=WITHIN_S).switches
+        assert [node.name for node in nodes] == ["leaf0", "leaf1"]
+        ports = switches.GetPorts(switch_node_pb2.GetPortsRequest(), timeout=WITHIN_S).ports
+        assert {port.peer for port in ports if port.node == "leaf0"} >= {"h0/1", "h1/1", "spine0/1"}
+        table = switches.GetForwardingTable(
+            switch_node_pb2.GetForwardingTableRequest(node="leaf0"), timeout=WITHIN_S
+        ).ports
+    with grpc.insecure_channel(services["hca0"]["address"]) as channel:
+        statistics = HcaEndpointStub(channel).GetMessageStatistics(
+            hca_endpoint_pb2.GetMessageStatisticsRequest(), timeout=WITHIN_S
+        )
+        assert all(flow.bytes > 0 for flow in statistics.flows)
+        assert {flow.destination for flow in statistics.flows} == {"h0"}
+    with grpc.insecure_channel(services["sm0"]["address"]) as channel:
+        manager = SubnetManagerStub(channel)
+        record = manager.GetPathRecord(
+            subnet_manager_pb2.GetPathRecordRequest(source="h1", destination="h0"), timeout=WITHIN_S
+        )
+        assert list(record.hops) == ["h1/1", "leaf0/1"]
+        assert table[record.dlid] == 1
+        info = manager.GetSmInfo(subnet_manager_pb2.GetSmInfoRequest(), timeout=WITHIN_S)
+        assert info.state == "master"
+
+
+def test_fault_with_an_error_is_refused_as_the_command_line_does(endless: tuple[LiveTwin, Path]) -> None:
+    twin, _ = endless
+    fault = "{kind: link_down, link: [leaf0/3, spine9/1], duration: 5us}"
+    with pytest.raises(grpc.RpcError) as caught:
+        twin.director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="test"), timeout=WITHIN_S)
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "spine9" in caught.value.details()
+
+
+def test_fault_without_a_lease_is_refused(endless: tuple[LiveTwin, Path]) -> None:
+    twin, _ = endless
+    fault = "{kind: link_down, link: [leaf0/3, spine0/1]}"
+    with pytest.raises(grpc.RpcError, match="duration"):
+        twin.director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="test"), timeout=WITHIN_S)
+
+
+def test_what_people_do_replays_to_the_same_digest(endless: tuple[LiveTwin, Path]) -> None:
+    twin, path = endless
+    director = twin.director
+    fault = "{kind: link_down, name: pulled, link: [leaf1/3, spine0/2], duration: 30us}"
+    injected = director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="ann"), timeout=WITHIN_S).fault
+    assert (injected.id, injected.owner) == ("pulled", "ann")
+    workload = "{kind: stream, name: extra, src: h3, dst: h1, message: 16KiB, count: forever}"
+    director.StartWorkload(pb.StartWorkloadRequest(workload=workload, owner="bob"), timeout=WITHIN_S)
+    director.Step(pb.StepRequest(by_ps=20 * PS_PER_US), timeout=WITHIN_S)
+    twin.wait()
+    assert [entry.id for entry in director.ListFaults(pb.ListFaultsRequest(active=True)).faults] == ["pulled"]
+    director.StopWorkload(pb.StopWorkloadRequest(name="extra", by="bob"), timeout=WITHIN_S)
+    director.Step(pb.StepRequest(by_ps=100 * PS_PER_US), timeout=WITHIN_S)
+    end_ps = twin.wait().fabric_time_ps
+    result = twin.result()
+    log = path.with_name("commands.jsonl")
+    log.write_bytes(twin.command_log())
+    scenario = load_scenario(path)
+    simulation = open_simulation(scenario, commands=read_command_log(log, scenario))
+    simulation.run(end_ps)
+    assert result["stopped"] == "paused"
+    assert simulation.result()["digest"] == result["digest"]
+    assert {flow["name"] for flow in result["flows"]} >= {"extra"}
+
+
+def test_service_that_dies_is_shown_soon(tmp_path: Path) -> None:
+    with live_twin(_write(tmp_path, "", duration="10s"), "wounded") as twin:
+        os.kill(twin.state["services"]["hca0"]["pid"], signal.SIGKILL)
+        killed_s = monotonic()
+        while _health_of(twin, "hca0") != "unreachable":
+            assert monotonic() < killed_s + 5
+            sleep(0.1)
+        assert _health_of(twin, "switch0") == "serving"
+        assert twin.shut_down() == 3
+
+
+def _health_of(twin: LiveTwin, process: str) -> str:
+    return next(service.health for service in twin.status().services if service.shard == process)
+
+
+def test_twin_leaves_nothing_behind(tmp_path: Path) -> None:
+    with live_twin(_write(tmp_path, ""), "gone") as twin:
+        pids = [service["pid"] for service in twin.state["services"].values()]
+        assert twin.shut_down() == 0
+        left = sorted(path.name for path in twin.folder.iterdir() if path.suffix != ".log")
+        assert left == []
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
