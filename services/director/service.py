@@ -50,7 +50,6 @@ class DirectorService:
 
     def render_metrics(self) -> Sequence[bytes]:
         """The answer to a scrape."""
-        self._director.describe_health()
         return self._exporter.render()
 
     async def run(self, host: Host) -> None:

@@ -71,6 +71,24 @@ def test_simulate_shards_give_the_same_digest(scenario: Path) -> None:
     assert _result(scenario)["digest"] == _result(scenario, "--shards", "3")["digest"]
 
 
+def test_simulate_commands_does_what_people_did_to_a_live_twin(scenario: Path, tmp_path: Path) -> None:
+    log = tmp_path / "commands"
+    sha256 = _result(scenario)["scenario"]["sha256"]
+    added = {"kind": "stream", "src": "h1", "dst": "h2", "message": "4KiB", "count": 3}
+    lines: list[dict[str, Any]] = [
+        {"schema": "fabrictwin.commands/1", "scenario_sha256": sha256, "version": "0.1.0"},
+        {"at_ns": 1000, "seq": 1, "by": "me", "do": "workload.start", "name": "more", "workload": added},
+    ]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = _result(scenario, "--commands", log)
+    assert sum(flow["bytes"] for flow in result["flows"]) == BYTES + 3 * 4096
+    assert result["digest"] == _result(scenario, "--commands", log, "--shards", "2")["digest"]
+    scenario.write_text(SCENARIO.replace("seed: 3", "seed: 4"))
+    run = _run("simulate", scenario, "--commands", log)
+    assert run.returncode == 2
+    assert "another scenario" in run.stderr
+
+
 def test_simulate_until_stops_there(scenario: Path) -> None:
     result = _result(scenario, "--until", "2us")
     assert result["fabric_time_ns"] == 2_000

@@ -21,6 +21,7 @@ from fabrictwin.cli.summary import print_summary
 from fabrictwin.cli.time_option import read_time_ps
 from fabrictwin.engine.simulation import Progress, Simulation
 from fabrictwin.errors import InputError, Problem
+from fabrictwin.model.command import read_command_log
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import show_time
@@ -35,6 +36,10 @@ def simulate(
     shards: Annotated[
         int, typer.Option(min=1, metavar="N", help="Split the fabric into N logical processes.")
     ] = 1,
+    commands: Annotated[
+        Path | None,
+        typer.Option(metavar="LOG", help="Do what people did to a live twin (its log).", show_default=False),
+    ] = None,
     json: JsonTarget = None,
     report: Annotated[
         Path | None,
@@ -48,11 +53,12 @@ def simulate(
     A deadlock is a result, not an error. Exit code 1: an expectation of the scenario is not met.
     """
     until_ps = None if until is None else read_time_ps(until, "--until")
-    check_writable([json, report], inputs=[scenario])
+    check_writable([json, report], inputs=[scenario] if commands is None else [scenario, commands])
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
     _check_end(loaded, until_ps, str(scenario))
-    simulation = open_simulation(loaded, shards=shards)
+    replayed = () if commands is None else read_command_log(commands, loaded)
+    simulation = open_simulation(loaded, shards=shards, commands=replayed)
     times = _run(simulation, until_ps, loaded)
     result = simulation.result() | times | {"peak_rss_bytes": peak_rss_bytes()}
     if json != STANDARD_OUTPUT:
@@ -60,7 +66,7 @@ def simulate(
     if json is not None:
         write_json(result, json)
     if report is not None:
-        _write_report(report, simulation, loaded, result)
+        _write_report(report, simulation, result)
     judge(text for expectation in loaded.expectations for text in expectation.failures(result))
 
 
@@ -98,11 +104,12 @@ def _known_end(until_ps: int | None, scenario: Scenario) -> int | None:
     return min((end for end in ends if end is not None), default=None)
 
 
-def _write_report(target: Path, simulation: Simulation, scenario: Scenario, result: Result) -> None:
+def _write_report(target: Path, simulation: Simulation, result: Result) -> None:
     # Plotly is slow to import; only a report needs it.
     from fabrictwin.cli.report.page import report_page
 
-    job_of = {flow.name: job.name for job in scenario.jobs for flow in job.flows}
+    jobs = simulation.plan.scenario.jobs
+    job_of = {flow.name: job.name for job in jobs for flow in job.flows}
     flow_jobs = [job_of[flow["name"]] for flow in result["flows"]]
     page = report_page(result, simulation.samples, simulation.message_latencies_ps, flow_jobs)
     write_text(target, page)

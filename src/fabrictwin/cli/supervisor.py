@@ -31,7 +31,7 @@ from fabrictwin.runtime.local_twins import (
     twin_folder,
 )
 
-START_S = 300.0
+START_S = 600.0
 """The first start compiles the kernels, which takes a minute, and longer where much else runs."""
 END_S = 10.0
 KILL_S = 5.0
@@ -62,12 +62,15 @@ def start_twin(name: str, scenario: Path, redis: str | None) -> Iterator[tuple[L
         with lock_folder(folder) as lock:
             stop_left_behind(folder)
             clear_folder(folder, keep_lock=True)
-            process = _spawn(name, scenario, redis, folder, lock)
+            process = None
             try:
+                with _interrupts_held():
+                    process = _spawn(name, scenario, redis, folder, lock)
                 twin = _wait_for_state(process, folder)
                 yield twin, _wait_for_step(process, twin)
             except BaseException:
-                _terminate(process)
+                if process is not None:
+                    _terminate(process)
                 clear_folder(folder, keep_lock=False)
                 raise
     except BlockingIOError:
@@ -76,6 +79,19 @@ def start_twin(name: str, scenario: Path, redis: str | None) -> Iterator[tuple[L
             f"another name with --twin",
             field="--twin",
         ) from None
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C in the block takes effect behind it: a process that is just being started would be lost."""
+    arrived: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if arrived:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _spawn(name: str, scenario: Path, redis: str | None, folder: Path, lock: int) -> subprocess.Popen[bytes]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -21,6 +22,10 @@ from fabrictwin.cli.supervisor import start_twin
 from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.bus.server import hide_password
 from fabrictwin.runtime.local_twins import LocalTwin
+from fabrictwin.telemetry.metric import Service
+from fabrictwin.telemetry.targets import Target, target_groups
+
+TARGETS_FILE = "prometheus.json"
 
 
 def up(
@@ -47,6 +52,7 @@ def up(
     started_s = monotonic()
     with _spinner(name), start_twin(name, scenario, redis) as (running, status):
         pass
+    _write_targets(running)
     _print_twin(output(), running, status, monotonic() - started_s)
     if attach:
         # The view is slow to import; only --attach needs it.
@@ -65,6 +71,16 @@ def _spinner(name: str) -> Iterator[None]:
         yield
 
 
+def _write_targets(twin: LocalTwin) -> None:
+    """Writes down for Prometheus where the services are scraped."""
+    targets = [
+        Target(Service(service["service"]), process, service["metrics_address"])
+        for process, service in twin.services.items()
+    ]
+    text = json.dumps(target_groups(twin.name, targets), indent=1) + "\n"
+    (twin.folder / TARGETS_FILE).write_text(text, encoding="utf-8")
+
+
 def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start_s: float) -> None:
     state, clock = show_state(status.state), show_clock(status.fabric_time_ps)
     head = (printable(twin.name), "bold"), f" is up after {start_s:.1f} s: {state} at {clock}"
@@ -81,6 +97,7 @@ def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start
     rows += [
         ("Redis", hide_password(twin.redis)),
         ("logs", f"{twin.folder}/*.log"),
+        ("for Prometheus", f"{twin.folder}/{TARGETS_FILE}, a file for its file_sd_configs"),
         ("to watch it", f"fabrictwin watch{option}"),
         ("to break it", f"fabrictwin fault inject{option} …"),
         ("to end it", f"fabrictwin down{option}"),

@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from fabrictwin.cli import fault, workload
 from fabrictwin.cli.entry_command import EntryCommands, read_value
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.fault import FAULTS
@@ -131,3 +132,13 @@ def test_read_value_of_a_list_of_hcas(text: str, value: Any) -> None:
 @pytest.mark.parametrize(("text", "value"), [("forever", "forever"), ("3", 3)])
 def test_read_value_of_a_count(text: str, value: Any) -> None:
     assert read_value(WORKLOADS["incast"].spec.model_fields["count"], text) == value
+
+
+def test_fault_and_workload_commands_have_an_example_for_each_kind() -> None:
+    for app, table, verb in (
+        (fault.inject_app, FAULTS, "fabrictwin fault inject"),
+        (workload.start_app, WORKLOADS, "fabrictwin workload start"),
+    ):
+        for kind in table:
+            run = CliRunner().invoke(app, [kind, "--help"], env={"COLUMNS": "200"})
+            assert f"Example: {verb} {kind} --" in run.output
