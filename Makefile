@@ -31,13 +31,13 @@ demo: $(STAMP) ## import a fabric, route it, break a link under load, and show w
 	$(BIN)/fabrictwin simulate $(SCENARIOS)/demo.yaml --json $(BUILD)/demo.json --report $(BUILD)/demo.html
 
 test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
 
 test-all: $(STAMP) ## every test, the slow ones too
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 check: lint types ## what to run before a commit: lint, import rules, types and the fast tests, fastest first
-	$(BIN)/pytest -n 2 -m "not slow" tests/contract tests/unit
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow" tests/contract tests/unit
 
 lint: $(STAMP) check-protos ## style, format, import rules and generated code
 	$(BIN)/ruff check

@@ -18,6 +18,7 @@ from fabrictwin.runtime.shard_process import load_kernels
 from services.congestion_control.service import make_service as make_congestion_control
 from services.director.service import make_service as make_director
 from services.hca_endpoint.service import make_service as make_hca_endpoint
+from services.subnet_manager.service import make_service as make_subnet_manager
 from services.switch_node.service import make_service as make_switch_node
 
 PROGRAM = "python -m services"
@@ -25,6 +26,7 @@ BY_PREFIX: dict[str, Make] = {
     "switch": make_switch_node,
     "hca": make_hca_endpoint,
     "cc": make_congestion_control,
+    "sm": make_subnet_manager,
 }
 """The services by the names of their logical processes, but for the number at the end."""
 

@@ -50,6 +50,7 @@ class DirectorService:
 
     def render_metrics(self) -> Sequence[bytes]:
         """The answer to a scrape."""
+        self._director.describe_health()
         return self._exporter.render()
 
     async def run(self, host: Host) -> None:

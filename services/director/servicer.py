@@ -12,16 +12,14 @@ from fabrictwin.api.v1 import director_pb2 as pb
 from fabrictwin.api.v1.director_pb2_grpc import DirectorServicer as Base
 from fabrictwin.errors import InputError
 from fabrictwin.runtime.director.core import Director
-from fabrictwin.runtime.director.event_log import LoggedEvent
-from fabrictwin.runtime.director.orders import FaultEntry, WorkloadEntry
 from fabrictwin.runtime.director.port_watch import watch_ports
 from fabrictwin.runtime.director.state import TwinState
-from fabrictwin.runtime.director.watch import Watched
-from fabrictwin.runtime.failures import StateError
-from fabrictwin.runtime.interceptors import encode_problem
+from fabrictwin.runtime.failures import StateError, UnknownNameError
+from fabrictwin.runtime.interceptors import DEFAULT_DEADLINE_S, encode_problem
 from fabrictwin.runtime.reading import cut_page
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.runtime.version import VERSION
+from services.director.messages import describe_service, encode_event, encode_workload
 
 LARGEST_CHUNK_BYTES = 1 << 20
 MOST_IMPORTED = 4
@@ -105,8 +103,8 @@ class DirectorServicer(Base):
             return director.has_ended or twin.state is TwinState.PAUSED
 
         remaining_s = context.time_remaining()
-        patience_s = None if remaining_s is None else max(0.0, remaining_s - _ANSWER_BEFORE_S)
-        done = await director.until(is_there, patience_s)
+        patience_s = DEFAULT_DEADLINE_S if remaining_s is None else remaining_s
+        done = await director.until(is_there, max(0.0, patience_s - _ANSWER_BEFORE_S))
         return pb.WaitResponse(
             done=done,
             state=_STATES[twin.state],
@@ -128,7 +126,7 @@ class DirectorServicer(Base):
             pace=twin.pace,
             speed=twin.speed,
             stopped=twin.stopped,
-            deadlock_cycle=twin.deadlock_cycle,
+            deadlock_cycle=twin.deadlock.cycle if twin.deadlock else (),
             error=twin.error,
             last_event=twin.events.last,
         )
@@ -136,69 +134,90 @@ class DirectorServicer(Base):
             scenario = director.blueprint.scenario
             response.scenario, response.scenario_sha256 = scenario.name, scenario.sha256
             reports = director.clock.reports if director.clock else {}
-            response.active_faults = len(director.faults.active(twin.reached_ps))
+            response.active_faults = len(director.active_faults())
             response.packet_hops = sum(int(report["packet_hops"]) for report in reports.values())
             for service in director.watch.services.values():
-                response.services.append(_describe(service, reports.get(service.shard)))
+                response.services.append(describe_service(service, reports.get(service.process)))
         return response
 
     async def InjectFault(self, request: pb.InjectFaultRequest, context: Any) -> pb.InjectFaultResponse:
         """Makes something go wrong, for a while."""
-        entry = self._director.inject_fault(request.fault, request.owner)
-        return pb.InjectFaultResponse(fault=self._fault(entry))
+        command = self._director.order(
+            lambda orders, at_ps: orders.inject_fault(request.fault, request.owner, at_ps)
+        )
+        return pb.InjectFaultResponse(fault=self._fault(str(command.arguments["id"])))
 
     async def ClearFault(self, request: pb.ClearFaultRequest, context: Any) -> pb.ClearFaultResponse:
         """Ends a fault before its lease does."""
-        entry = self._director.clear_fault(request.id, request.by)
-        return pb.ClearFaultResponse(fault=self._fault(entry))
+        self._director.order(lambda orders, at_ps: orders.clear_fault(request.id, request.by, at_ps))
+        return pb.ClearFaultResponse(fault=self._fault(request.id))
 
     async def ListFaults(self, request: pb.ListFaultsRequest, context: Any) -> pb.ListFaultsResponse:
         """Faults of the scenario and those injected."""
-        book, now_ps = self._director.faults, self._director.twin.reached_ps
-        entries, token = cut_page(book.active(now_ps) if request.active else book.all(), request.page)
-        return pb.ListFaultsResponse(faults=[self._fault(entry) for entry in entries], next_page=token)
+        entries = self._director.active_faults() if request.active else self._director.orders.faults()
+        shown, token = cut_page(entries, request.page)
+        return pb.ListFaultsResponse(faults=[self._fault(each.fault.name) for each in shown], next_page=token)
 
-    def _fault(self, entry: FaultEntry) -> pb.Fault:
+    def _fault(self, name: str) -> pb.Fault:
+        entry = self._director.orders.fault(name)
         return pb.Fault(
-            id=entry.id,
-            kind=entry.kind,
+            id=name,
+            kind=entry.fault.kind,
             owner=entry.owner,
-            text=entry.text,
-            start_ps=entry.start_ps,
+            text=entry.fault.text,
+            start_ps=entry.fault.start_ps,
             end_ps=entry.end_ps,
             state=entry.state(self._director.twin.reached_ps),
         )
 
     async def StartWorkload(self, request: pb.StartWorkloadRequest, context: Any) -> pb.StartWorkloadResponse:
         """Adds traffic."""
-        entry = self._director.start_workload(request.workload, request.owner)
-        return pb.StartWorkloadResponse(workload=_encode_workload(entry))
+        command = self._director.order(
+            lambda orders, at_ps: orders.start_workload(request.workload, request.owner, at_ps)
+        )
+        entry = self._director.orders.workload(str(command.arguments["name"]))
+        return pb.StartWorkloadResponse(workload=encode_workload(entry))
 
     async def StopWorkload(self, request: pb.StopWorkloadRequest, context: Any) -> pb.StopWorkloadResponse:
         """Ends a workload."""
-        entry = self._director.stop_workload(request.name, request.by)
-        return pb.StopWorkloadResponse(workload=_encode_workload(entry))
+        self._director.order(lambda orders, at_ps: orders.stop_workload(request.name, request.by, at_ps))
+        entry = self._director.orders.workload(request.name)
+        return pb.StopWorkloadResponse(workload=encode_workload(entry))
 
     async def ListWorkloads(self, request: pb.ListWorkloadsRequest, context: Any) -> pb.ListWorkloadsResponse:
         """Workloads of the scenario and those added."""
-        entries, token = cut_page(self._director.workloads.all(), request.page)
-        workloads = [_encode_workload(entry) for entry in entries]
+        entries, token = cut_page(self._director.orders.workloads(), request.page)
+        workloads = [encode_workload(entry) for entry in entries]
         return pb.ListWorkloadsResponse(workloads=workloads, next_page=token)
 
     async def SweepSubnet(self, request: pb.SweepSubnetRequest, context: Any) -> pb.CommandResponse:
         """Makes the master subnet manager sweep."""
-        return pb.CommandResponse(at_ps=self._director.command_subnet("sm.sweep", {}, request.by))
+        managers = self._director.orders.scenario.managers
+        highest = max(range(len(managers)), key=lambda number: managers[number].rank, default=0)
+        return self._order_subnet("sm.sweep", highest, request.by)
 
     async def HandOverSubnet(self, request: pb.HandOverSubnetRequest, context: Any) -> pb.CommandResponse:
         """Makes the master subnet manager hand over to another."""
-        at_ps = self._director.command_subnet("sm.handover", {"to": request.to}, request.by)
-        return pb.CommandResponse(at_ps=at_ps)
+        return self._order_subnet("sm.handover", request.to, request.by)
+
+    def _order_subnet(self, do: str, number: int, by: str) -> pb.CommandResponse:
+        scenario = self._director.orders.scenario
+        if number >= len(scenario.managers):
+            count = len(scenario.managers)
+            raise UnknownNameError(f"no subnet manager {number}: the scenario has {count}, numbered from 0")
+        node = scenario.fabric.nodes[scenario.managers[number].node].name
+        command = self._director.order(lambda orders, at_ps: orders.order_subnet(do, node, by, at_ps))
+        return pb.CommandResponse(at_ps=command.at_ps)
 
     async def Result(self, request: pb.ResultRequest, context: Any) -> AsyncIterator[pb.ResultChunk]:
         """The result, ``fabrictwin.result/1``."""
-        text = json.dumps(await self._director.result()).encode()
+        result = await self._director.result()
+        text = json.dumps(result).encode()
         for first in range(0, len(text), LARGEST_CHUNK_BYTES):
             yield pb.ResultChunk(json=text[first : first + LARGEST_CHUNK_BYTES])
+        expectations = self._director.blueprint.scenario.expectations
+        failures = [text for expectation in expectations for text in expectation.failures(result)]
+        yield pb.ResultChunk(expectations_not_met=failures)
 
     async def WatchEvents(
         self, request: pb.WatchEventsRequest, context: Any
@@ -208,7 +227,7 @@ class DirectorServicer(Base):
         following = getattr(request, "from") or events.last + 1
         while not self._director.host.stopping.is_set():
             for event in events.since(following):
-                yield _encode_event(event)
+                yield encode_event(event)
                 following = event.sequence + 1
             await self._director.twin.changes.wait(1.0)
 
@@ -242,43 +261,3 @@ class DirectorServicer(Base):
         await self._director.tell_all_to_end()
         self._director.host.stopping.set()
         return pb.ShutdownResponse()
-
-
-def _describe(service: Watched, report: Any) -> pb.ServiceStatus:
-    status = pb.ServiceStatus(
-        shard=service.shard,
-        health=service.health,
-        silent_s=service.silent_s,
-        reached_ps=0 if report is None else int(report["reached_ps"]),
-        next_event_ps=-1 if report is None else int(report["next_event_ps"]),
-    )
-    if service.record is not None:
-        status.service = service.record.service
-        status.address = service.record.address
-        status.metrics_address = service.record.metrics_address
-        status.pid = service.record.pid
-        status.version = service.record.version
-    return status
-
-
-def _encode_workload(entry: WorkloadEntry) -> pb.Workload:
-    return pb.Workload(
-        name=entry.name,
-        kind=entry.kind,
-        owner=entry.owner,
-        start_ps=entry.start_ps,
-        stop_ps=entry.stop_ps,
-        flows=entry.flows,
-    )
-
-
-def _encode_event(event: LoggedEvent) -> common_pb2.Event:
-    return common_pb2.Event(
-        sequence=event.sequence,
-        at_ps=event.at_ps,
-        source=event.source,
-        kind=event.kind,
-        node=event.node,
-        port=event.port,
-        text=event.text,
-    )

@@ -247,15 +247,35 @@ def settle(s: State, owned, now_ps: int) -> None:  # type: ignore[no-untyped-def
 
 
 @kernel
-def announce(s: State, until_ps: int) -> None:
-    """Sends the FCPs that start up to a time on the ports that face other shards."""
-    for index in range(s.g[0].boundary_ports):
-        send_fcps(s, np.int64(s.boundary[index]), until_ps)
+def collect(s: State, counts: np.ndarray) -> None:
+    """Sends the FCPs that start before the fabric time reached on the ports that face other shards.
+
+    Args:
+        s: The shard.
+        counts: [4] int64, filled: the fabric time reached, then packets, FCPs and CC records in the outbox,
+            which is empty afterwards: what stands in it is only valid until the next event.
+    """
+    g = s.g[0]
+    for index in range(g.boundary_ports):
+        send_fcps(s, np.int64(s.boundary[index]), g.now_ps - 1)
+    counts[0] = g.now_ps
+    counts[1] = g.out_packets
+    counts[2] = g.out_fcps
+    counts[3] = g.out_ccs
+    g.out_packets = 0
+    g.out_fcps = 0
+    g.out_ccs = 0
 
 
 @kernel
-def take_in(s: State, packets, fcps) -> None:  # type: ignore[no-untyped-def]
-    """Takes packets and FCPs from other shards; none has an effect before the fabric time reached."""
+def take_in(s: State, packets, fcps, reactions) -> bool:  # type: ignore[no-untyped-def]
+    """Takes what other shards say; none of it has an effect before the fabric time reached.
+
+    Returns:
+        Whether there was room; without it nothing is taken.
+    """
+    if _room(s) < len(packets) + len(fcps) + len(reactions):
+        return False
     vls = s.par[0].vls
     for i in range(len(packets)):
         index = take_packet(s)
@@ -273,17 +293,13 @@ def take_in(s: State, packets, fcps) -> None:  # type: ignore[no-untyped-def]
             append_fcp(s, p, np.int64(record.pv), record.arrival_ps, record.value)
             if s.pv[record.pv].blocked or record.kind == FCP_INIT:
                 schedule_credit(s, p, record.pv, record.arrival_ps)
-
-
-@kernel
-def take_in_cc(s: State, reactions) -> None:  # type: ignore[no-untyped-def]
-    """Takes what congestion control says to HCAs, or what they say to it."""
     for i in range(len(reactions)):
-        record = reactions[i]
+        time_ps, entity = reactions[i].time_ps, np.int64(reactions[i].entity)
         if s.par[0].cc_role == CcRole.REACTION_POINTS:
-            notify_later(s, record.time_ps, np.int64(record.entity), np.int64(record.value))
+            notify_later(s, time_ps, entity, np.int64(reactions[i].value))
         else:
-            apply_later(s, record.time_ps, np.int64(record.entity), np.int64(record.value))
+            apply_later(s, time_ps, entity, np.int64(reactions[i].value))
+    return True
 
 
 @kernel

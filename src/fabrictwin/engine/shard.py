@@ -19,25 +19,19 @@ from fabrictwin.engine.build import Plan, build_state
 from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.change import change_state, next_link_change, write_tables
 from fabrictwin.engine.codes import DATA_OVERHEAD_BYTES, FCP_BYTES, NEVER, CcRole, LogKind, Status
-from fabrictwin.engine.loop import (
-    RESERVE,
-    announce,
-    may_resynchronise,
-    next_step,
-    run,
-    settle,
-    take_in,
-    take_in_cc,
-)
+from fabrictwin.engine.loop import RESERVE, collect, may_resynchronise, next_step, run, settle, take_in
 from fabrictwin.engine.observe import blocked_since
 from fabrictwin.engine.outlook import Outlook
 from fabrictwin.engine.partition import Partition
-from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, Records, State, grow, records
+from fabrictwin.engine.state import ARRAYS, State, grow
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import LftWrite, Notice
 
 _HARMFUL = (ActionKind.LINK_STATE, ActionKind.LINK_RATE, ActionKind.LINK_ERROR)
 """Actions on a cable after which an FCP may matter at once (it re-synchronises, or starts a link)."""
+
+_EMPTY = {name: np.zeros(0, dtype) for name, dtype in ARRAYS.items() if name.startswith("out_")}
+_NOBODY = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +52,9 @@ class Window:
     packets_ps: int
     fcps_ps: int
     calm_ps: int = NEVER
-    packets: Records = field(default_factory=lambda: records(0, PACKET))
-    fcps: Records = field(default_factory=lambda: records(0, FCP_OUT))
-    reactions: Records = field(default_factory=lambda: records(0, CC_OUT))
+    packets: np.ndarray = field(default_factory=lambda: _EMPTY["out_packet"])
+    fcps: np.ndarray = field(default_factory=lambda: _EMPTY["out_fcp"])
+    reactions: np.ndarray = field(default_factory=lambda: _EMPTY["out_cc"])
 
     @property
     def weight(self) -> int:
@@ -130,6 +124,10 @@ class Shard:
         self._noticed = 0
         role = _cc_role(partition, number)
         self.state: State = build_state(plan, self.owned, trace=trace, cc_role=role)
+        g = np.asarray(self.state.g).view(np.ndarray)
+        self._now_ps, self._known_ps = g["now_ps"], g["credits_known_ps"]
+        self._vls = int(self.state.par[0].vls)
+        self._counts = np.zeros(4, np.int64)
         self.ports = np.flatnonzero(self.owned[self.state.port.node]).astype(np.int32)
         self._owner_of_port = partition.owner[self.state.port.node]
         self._partition = partition
@@ -198,7 +196,7 @@ class Shard:
     @property
     def reached_ps(self) -> int:
         """Fabric time reached: every event before it is done."""
-        return int(self.state.g[0].now_ps)
+        return int(self._now_ps.item())
 
     @property
     def horizon_ps(self) -> int:
@@ -213,7 +211,7 @@ class Shard:
     def advance(self, to_ps: int) -> int:
         """Simulates every event before a fabric time, or as far as it may go; returns the time reached."""
         known_ps = min((channel.fcps_ps for channel in self.incoming.values()), default=NEVER)
-        self.state.g[0].credits_known_ps = known_ps
+        self._known_ps[0] = known_ps
         while run(self.state, min(to_ps, self.horizon_ps)) == Status.GROW:
             grow(self.state, RESERVE)
         return self.reached_ps
@@ -222,41 +220,45 @@ class Shard:
         """What this shard has to say at its fabric time, by the shard that hears it; empties the outbox."""
         if not self.outgoing:
             return {}
-        now_ps = self.reached_ps
-        announce(self.state, now_ps - 1)
-        g = self.state.g[0]
-        packets = self.state.out_packet[: g.out_packets].copy()
-        fcps = self.state.out_fcp[: g.out_fcps].copy()
-        reactions = self.state.out_cc[: g.out_ccs].copy()
-        g.out_packets = g.out_fcps = g.out_ccs = 0
-        packet_to = self._owner_of_port[packets.port]
-        fcp_to = self._owner_of_port[fcps.pv // self.state.par[0].vls]
+        collect(self.state, self._counts)
+        now_ps, packets, fcps, reactions = self._counts.tolist()
+        out_packets, to_packets = self._outbox("out_packet", packets), _NOBODY
+        out_fcps, to_fcps = self._outbox("out_fcp", fcps), _NOBODY
+        out_reactions = self._outbox("out_cc", reactions)
+        if packets:
+            to_packets = self._owner_of_port[out_packets["port"]]
+        if fcps:
+            to_fcps = self._owner_of_port[out_fcps["pv"] // self._vls]
         windows = {}
         for other, ahead in self.outgoing.items():
-            windows[other] = Window(
+            window = Window(
                 now_ps,
                 _later(now_ps, ahead.packets_ps),
                 _later(now_ps, ahead.fcps_ps),
                 self._calm_ps(ahead, now_ps),
-                packets[packet_to == other],
-                fcps[fcp_to == other],
-                reactions[self._reactions_to(other, reactions)],
+                _select(out_packets, to_packets == other) if packets else out_packets,
+                _select(out_fcps, to_fcps == other) if fcps else out_fcps,
+                _select(out_reactions, self._reactions_to(other, out_reactions))
+                if reactions
+                else out_reactions,
             )
-            ahead.messages += windows[other].weight
+            ahead.messages += window.weight
+            windows[other] = window
         return windows
 
-    def _reactions_to(self, other: int, reactions: Records) -> np.ndarray:
+    def _outbox(self, name: str, count: int) -> np.ndarray:
+        """The first records of an array as a plain array, which is much faster to handle than records."""
+        return np.asarray(getattr(self.state, name)).view(np.ndarray)[:count] if count else _EMPTY[name]
+
+    def _reactions_to(self, other: int, reactions: np.ndarray) -> np.ndarray:
         if other == self._cc:
             return np.ones(len(reactions), bool)
-        return np.asarray(self._partition.owner[self.state.cc.node[reactions.entity]] == other)
+        return np.asarray(self._partition.owner[self.state.cc.node[reactions["entity"]]] == other)
 
     def hear(self, sender: int, window: Window) -> None:
         """Takes in what another shard has said."""
-        wanted = len(window.packets) + len(window.fcps) + len(window.reactions) + RESERVE
-        while self._room() < wanted:
-            grow(self.state, wanted)
-        take_in(self.state, window.packets, window.fcps)
-        take_in_cc(self.state, window.reactions)
+        while not take_in(self.state, window.packets, window.fcps, window.reactions):
+            grow(self.state, len(window.packets) + len(window.fcps) + len(window.reactions) + RESERVE)
         channel = self.incoming[sender]
         channel.packets_ps = window.packets_ps
         channel.fcps_ps = window.fcps_ps
@@ -306,12 +308,6 @@ class Shard:
         blocked_since_ps = blocked_since(self.state, self.reached_ps)
         return Outlook(self.is_idle, int(self.state.g[0].last_live_ps), int(blocked_since_ps))
 
-    def _room(self) -> int:
-        g = self.state.g[0]
-        heap_left = len(self.state.heap) - g.heap_count
-        sorted_left = len(self.state.sorted) - g.sorted_count
-        return int(min(g.packets_left, g.cells_left, g.events_left, heap_left, sorted_left))
-
     def settle(self) -> None:
         """Works out all FCPs up to the fabric time reached, so that the arrays can be read."""
         settle(self.state, self.ports, self.reached_ps - 1)
@@ -321,6 +317,11 @@ class Shard:
         """Whether no packet is here, nothing is under way, and all messages are acknowledged or failed."""
         g = self.state.g[0]
         return bool(g.live == 0 and g.outstanding == 0 and g.packets_left == len(self.state.packet))
+
+
+def _select(array: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """A copy of the records that are chosen, each in one piece: NumPy would copy them field by field."""
+    return array.view(f"V{array.itemsize}")[chosen].view(array.dtype)
 
 
 def _later(now_ps: int, ahead_ps: int) -> int:

@@ -11,6 +11,8 @@ from fabrictwin.engine.partition import Partition, split_by_kind
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.offline import describe_forwarding, route_scenario
 from fabrictwin.runtime.scenario_source import ScenarioSource
+from fabrictwin.subnet.manager import SubnetManager, shortest_sweep_ps
+from fabrictwin.subnet.routes import Routes
 
 DIRECTOR = "director"
 
@@ -22,25 +24,48 @@ class Blueprint:
     Attributes:
         source: What it was read from.
         scenario: It.
+        routes: How it is routed with everything up.
         plan: The rows of the engine's arrays.
         partition: Which shard simulates which node.
     """
 
     source: ScenarioSource = field(repr=False)
     scenario: Scenario = field(repr=False)
+    routes: Routes = field(repr=False)
     plan: Plan = field(repr=False)
     partition: Partition = field(repr=False)
 
     @property
+    def managers(self) -> tuple[str, ...]:
+        """Names of the subnet managers."""
+        return tuple(f"sm{number}" for number in range(len(self.scenario.managers)))
+
+    @property
     def processes(self) -> tuple[str, ...]:
         """Names of all logical processes but the director."""
-        return self.partition.names
+        return (*self.partition.names, *self.managers)
+
+    def make_manager(self, number: int) -> SubnetManager:
+        """A subnet manager, with the subnet up."""
+        scenario = self.scenario
+        return SubnetManager(self.routes, scenario.subnet_manager, scenario.managers, number)
+
+    @property
+    def notice_lookahead_ps(self) -> int:
+        """From a change of a cable to the first time that a subnet manager has to know."""
+        timing = self.scenario.subnet_manager
+        return min(timing.trap_latency_ps, shortest_sweep_ps(self.routes, timing))
+
+    @property
+    def write_lookahead_ps(self) -> int:
+        """From a subnet manager's decision to its first effect on a switch."""
+        return self.scenario.subnet_manager.smp_rtt_ps
 
     @cached_property
     def channels(self) -> tuple[tuple[str, str], ...]:
         """(sender, receiver) of every channel."""
         pairs = [(DIRECTOR, name) for name in self.processes] + [(name, DIRECTOR) for name in self.processes]
-        return (*pairs, *self._link_channels(), *self._reaction_channels())
+        return (*pairs, *self._link_channels(), *self._reaction_channels(), *self._subnet_channels())
 
     def _link_channels(self) -> list[tuple[str, str]]:
         """Between shards that a cable joins."""
@@ -54,9 +79,23 @@ class Blueprint:
         center = self.partition.congestion_control
         if center is None or self.scenario.congestion_control.algorithm == "none":
             return []
-        owners = sorted({int(self.partition.owner[node]) for node in self.scenario.fabric.hcas})
         names = self.partition.names
-        return [pair for a in owners for pair in ((names[a], names[center]), (names[center], names[a]))]
+        return [
+            pair
+            for shard in self._shards_of(self.scenario.fabric.hcas)
+            for pair in ((shard, names[center]), (names[center], shard))
+        ]
+
+    def _subnet_channels(self) -> list[tuple[str, str]]:
+        """Between switches and subnet managers, and among these."""
+        managers = self.managers
+        shards = self._shards_of(self.scenario.fabric.switches)
+        pairs = [pair for name in managers for shard in shards for pair in ((shard, name), (name, shard))]
+        return pairs + [(name, other) for name in managers for other in managers if name != other]
+
+    def _shards_of(self, nodes: tuple[int, ...]) -> list[str]:
+        owners = sorted({int(self.partition.owner[node]) for node in nodes})
+        return [self.partition.names[number] for number in owners]
 
 
 def draw_blueprint(source: ScenarioSource) -> Blueprint:
@@ -66,7 +105,8 @@ def draw_blueprint(source: ScenarioSource) -> Blueprint:
         InputError: With every problem of the scenario.
     """
     scenario = source.parse()
-    plan = make_plan(scenario, describe_forwarding(scenario, route_scenario(scenario)))
+    routes = route_scenario(scenario)
+    plan = make_plan(scenario, describe_forwarding(scenario, routes))
     deployment = scenario.deployment
     partition = split_by_kind(scenario.fabric, deployment.switch_shards, deployment.hca_shards)
-    return Blueprint(source, scenario, plan, partition)
+    return Blueprint(source, scenario, routes, plan, partition)

@@ -27,7 +27,7 @@ class WindowData:
         fcps_promise_ps: No FCP said later arrives before this fabric time.
         reached_ps: Fabric time that the sender has reached.
         records: Records by the name of their kind, with the layout's dtype; kinds without any are absent.
-        commands: Lines of the command log, without line feeds.
+        commands: Lines of the command log, to the director of the event log; without line feeds.
         sequence: Number of the Window on its channel, from 1.
         calm_promise_ps: No FCP that does more than advertise credits is said before this fabric time.
     """

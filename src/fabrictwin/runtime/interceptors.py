@@ -9,9 +9,11 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from fabrictwin.api.v1 import common_pb2 as pb
 from fabrictwin.errors import FabricTwinError, InputError, Problem
+from fabrictwin.runtime.bus.errors import BusError, TwinExistsError
 from fabrictwin.runtime.failures import NotReadyError, StateError, UnknownNameError
 from fabrictwin.runtime.logs import Log
 
@@ -28,6 +30,8 @@ STATUS_CODES: tuple[tuple[type[Exception], grpc.StatusCode], ...] = (
     (InputError, grpc.StatusCode.INVALID_ARGUMENT),
     (StateError, grpc.StatusCode.FAILED_PRECONDITION),
     (UnknownNameError, grpc.StatusCode.NOT_FOUND),
+    (TwinExistsError, grpc.StatusCode.ALREADY_EXISTS),
+    (BusError, grpc.StatusCode.UNAVAILABLE),
     (NotReadyError, grpc.StatusCode.UNAVAILABLE),
     (TimeoutError, grpc.StatusCode.DEADLINE_EXCEEDED),
     (FabricTwinError, grpc.StatusCode.ABORTED),
@@ -62,20 +66,20 @@ class CallGuard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generi
         if handler.unary_unary:
             return grpc.unary_unary_rpc_method_handler(
                 self._guard_unary(handler.unary_unary, str(theirs), details.method),
-                handler.request_deserializer,
+                _tolerant(handler.request_deserializer),
                 handler.response_serializer,
             )
         if handler.unary_stream:
             return grpc.unary_stream_rpc_method_handler(
                 self._guard_stream(handler.unary_stream, str(theirs), details.method),
-                handler.request_deserializer,
+                _tolerant(handler.request_deserializer),
                 handler.response_serializer,
             )
         return handler
 
     def _guard_unary(self, method: Any, theirs: str, name: str) -> Any:
         async def guarded(request: Any, context: Any) -> Any:
-            await self._check_version(context, theirs)
+            await self._check(request, context, theirs)
             limit_s = None if context.time_remaining() is not None else DEFAULT_DEADLINE_S
             try:
                 async with asyncio.timeout(limit_s):
@@ -91,7 +95,7 @@ class CallGuard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generi
 
     def _guard_stream(self, method: Any, theirs: str, name: str) -> Any:
         async def guarded(request: Any, context: Any) -> AsyncIterator[Any]:
-            await self._check_version(context, theirs)
+            await self._check(request, context, theirs)
             try:
                 async for response in method(request, context):
                     yield response
@@ -104,12 +108,27 @@ class CallGuard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generi
 
         return guarded
 
-    async def _check_version(self, context: Any, theirs: str) -> None:
+    async def _check(self, request: Any, context: Any, theirs: str) -> None:
+        """Refuses what cannot be read, and callers of another version."""
+        if request is None:
+            await abort(context, InputError.of("the request is no message of this call's type"))
         if theirs != self._version:
             await context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION,
                 f"the caller is FabricTwin {theirs[:40]}, this is {self._version}: use the same version",
             )
+
+
+def _tolerant(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """Gives None for what is no message: an error here would reach the caller as UNKNOWN."""
+
+    def read(data: bytes) -> Any:
+        try:
+            return deserialize(data)
+        except DecodeError:
+            return None
+
+    return read
 
 
 async def abort(context: Any, error: Exception) -> None:

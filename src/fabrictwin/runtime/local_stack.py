@@ -28,7 +28,11 @@ from fabrictwin.runtime.embedded_redis import EmbeddedRedis, die_with_parent
 from fabrictwin.runtime.local_twins import STATE_FILE
 from fabrictwin.runtime.service import Service, serve
 from fabrictwin.runtime.settings import Settings, ShardOf
+from fabrictwin.telemetry import Service as Name
+from fabrictwin.telemetry import Target, target_groups
 
+TARGETS_FILE = "prometheus.json"
+"""Where the services are scraped: for the file discovery of Prometheus."""
 POLL_S = 0.02
 END_WITHIN_S = 10.0
 EXIT_FAILURE = 3
@@ -86,7 +90,8 @@ class LocalStack:
             if embedded:
                 server = closing.enter_context(EmbeddedRedis(self._folder))
                 self._settings = replace(self._settings, redis=server.url)
-            closing.callback((self._folder / STATE_FILE).unlink, missing_ok=True)
+            for name in (STATE_FILE, TARGETS_FILE):
+                closing.callback((self._folder / name).unlink, missing_ok=True)
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, self._end)
             for member in self._members:
@@ -174,7 +179,7 @@ class LocalStack:
 
 
 def write_state(folder: Path, settings: Settings, services: Mapping[str, ServiceRecord]) -> None:
-    """Writes ``twin.json``, at once and whole: {twin, pid, redis, director, services}."""
+    """Writes ``twin.json`` (twin, pid, redis, director, services) and, before it, Prometheus' targets."""
     state = {
         "twin": settings.twin,
         "pid": os.getpid(),
@@ -182,7 +187,14 @@ def write_state(folder: Path, settings: Settings, services: Mapping[str, Service
         "director": services[DIRECTOR].address,
         "services": {name: asdict(record) for name, record in services.items()},
     }
-    target = folder / STATE_FILE
+    targets = [
+        Target(Name(record.service), process, record.metrics_address) for process, record in services.items()
+    ]
+    _write(folder / TARGETS_FILE, target_groups(settings.twin, targets))
+    _write(folder / STATE_FILE, state)
+
+
+def _write(target: Path, content: object) -> None:
     partial = target.with_suffix(".partial")
-    partial.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
+    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     partial.replace(target)

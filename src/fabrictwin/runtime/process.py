@@ -8,7 +8,7 @@ and while it waits for the bus, others may read the arrays.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, RLock, Thread
 from time import monotonic, perf_counter_ns, time
@@ -47,8 +47,12 @@ class LogicalProcess(Protocol):
         """Goes on to a fabric time, or as far as others promise; returns the fabric time reached."""
         ...
 
-    def speak(self) -> Mapping[str, WindowData]:
-        """What it has to say at the fabric time reached, by who hears it; empties its outbox."""
+    def speak(self, granted_ps: int) -> Mapping[str, WindowData]:
+        """What it has to say that is new, by who hears it; empties its outbox.
+
+        Args:
+            granted_ps: How far the director lets everybody go.
+        """
         ...
 
     def hear(self, sender: str, window: WindowData) -> None:
@@ -69,6 +73,10 @@ class LogicalProcess(Protocol):
 
     def report(self) -> Records:
         """How far it is: one record of layout ``report``."""
+        ...
+
+    def take_events(self) -> Sequence[bytes]:
+        """Lines for the event log since the last call."""
         ...
 
 
@@ -97,7 +105,6 @@ class Stepper:
         self._lock = RLock()
         self._stop = Event()
         self._sequences: dict[str, int] = {}
-        self._spoken_ps = -1
         self._reported_ps = -1
         self._report_due_s = 0.0
         self._thread = Thread(target=self._run, name="step", daemon=True)
@@ -160,11 +167,8 @@ class Stepper:
             health.incoming[name].waited_ns += exchanged_ns
 
     def _speak(self, reached_ps: int) -> dict[str, list[Entry]]:
-        out: dict[str, list[Entry]] = {}
-        if reached_ps > self._spoken_ps:
-            for receiver, window in self.process.speak().items():
-                out[receiver] = [self._entry(receiver, window)]
-            self._spoken_ps = reached_ps
+        said = self.process.speak(self.granted_ps)
+        out = {receiver: [self._entry(receiver, window)] for receiver, window in said.items()}
         now_s = monotonic()
         if now_s >= self._report_due_s:
             self._report_due_s = now_s + REPORT_EVERY_S
@@ -178,18 +182,20 @@ class Stepper:
         self._reported_ps = reached_ps
 
     def _report_window(self, reached_ps: int) -> WindowData:
-        return WindowData(reached_ps, reached_ps, reached_ps, {"report": self.process.report()})
+        events = self.process.take_events()
+        return WindowData(reached_ps, reached_ps, reached_ps, {"report": self.process.report()}, events)
 
     def _entry(self, receiver: str, window: WindowData) -> Entry:
         sequence = self._sequences.get(receiver, 0) + 1
         self._sequences[receiver] = sequence
         payload = encode(window, sequence)
-        _count(self._health.outgoing[receiver], payload, window)
-        return Entry(window.packets_promise_ps, payload)
+        entry = Entry(window.packets_promise_ps, payload)
+        count_entry(self._health.outgoing[receiver], entry, window)
+        return entry
 
     def _hear(self, sender: str, entry: Entry) -> None:
         window = decode(entry.payload)
-        _count(self._health.incoming[sender], entry.payload, window)
+        count_entry(self._health.incoming[sender], entry, window)
         if sender != DIRECTOR:
             self.process.hear(sender, window)
             return
@@ -204,7 +210,8 @@ class Stepper:
         self.granted_ps = window.packets_promise_ps
 
 
-def _count(channel: Channel, payload: bytes, window: WindowData) -> None:
+def count_entry(channel: Channel, entry: Entry, window: WindowData) -> None:
+    """Counts what was said or heard, for the metrics of a channel."""
     channel.entries += 1
-    channel.size_bytes += len(payload)
+    channel.size_bytes += len(entry.payload)
     channel.promise_ps = window.packets_promise_ps

@@ -57,6 +57,11 @@ class ProcessRunner(Generic[ProcessT]):
         return self._process
 
     @property
+    def process_or_none(self) -> ProcessT | None:
+        """The logical process; None: it is not built yet."""
+        return self._process
+
+    @property
     def fabric_time_ps(self) -> int:
         """Fabric time that it has reached."""
         return 0 if self._process is None else self._process.reached_ps

@@ -177,7 +177,8 @@ LAYOUTS = (
         "command",
         pb.RECORD_KIND_COMMAND,
         1,
-        "one command of the director: a line of JSON as in the command log, ended by a line feed",
+        "a line of JSON, ended by a line feed: a command of the director, as in the command log; to the "
+        "director a line of the event log",
     ),
     Layout(
         "report",

@@ -3,19 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from fabrictwin.engine.build import Plan
+from fabrictwin.engine.change import change_plan
 from fabrictwin.engine.codes import NEVER
+from fabrictwin.engine.result import describe_event
 from fabrictwin.engine.shard import Shard, Window
-from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, State, records
+from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, State
+from fabrictwin.model.command import apply_command, parse_command
+from fabrictwin.model.controller import NOTICE, Notice, pack_records, unpack_lft_writes
 from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.records import BY_NAME
 
-_REACTIONS = "reaction"
+_NO_PACKETS = np.zeros(0, PACKET)
+_NO_FCPS = np.zeros(0, FCP_OUT)
+_NO_REACTIONS = np.zeros(0, CC_OUT)
 
 
 class ShardProcess:
@@ -27,17 +35,23 @@ class ShardProcess:
 
     Attributes:
         name: Its name on the bus.
-        plan: Names of the rows of its arrays.
         owned: [nodes] whether it simulates the node.
     """
 
     def __init__(self, blueprint: Blueprint, name: str) -> None:
         self.name = name
-        self.plan = blueprint.plan
-        number = blueprint.partition.names.index(name)
-        self.owned = np.asarray(blueprint.partition.owner == number)
         self._names = blueprint.partition.names
-        self._shard = Shard(blueprint.plan, blueprint.partition, number)
+        self._numbers = {other: number for number, other in enumerate(self._names)}
+        self._shard = Shard(blueprint.plan, blueprint.partition, self._numbers[name])
+        self.owned = self._shard.owned
+        self._managers = _Managers(blueprint, name)
+        self._spoken_ps = -1
+        self._logged = 0
+
+    @property
+    def plan(self) -> Plan:
+        """Names of the rows of its arrays."""
+        return self._shard.plan
 
     @property
     def state(self) -> State:
@@ -46,7 +60,7 @@ class ShardProcess:
 
     @property
     def senders(self) -> list[str]:
-        """Who says something to it."""
+        """The shards that say something to it."""
         return [self._names[other] for other in self._shard.incoming]
 
     @property
@@ -60,48 +74,70 @@ class ShardProcess:
 
     def advance(self, to_ps: int) -> int:
         """Simulates up to a fabric time, or as far as others promise."""
-        return self._shard.advance(to_ps)
+        return self._shard.advance(min(to_ps, self._managers.promise_ps))
 
-    def speak(self) -> Mapping[str, WindowData]:
+    def speak(self, granted_ps: int) -> Mapping[str, WindowData]:
         """What crosses its boundary, by who hears it."""
-        return {self._names[other]: _pack(window) for other, window in self._shard.speak().items()}
+        said = self._managers.tell(self._shard, granted_ps)
+        if self._shard.reached_ps > self._spoken_ps:
+            self._spoken_ps = self._shard.reached_ps
+            for other, window in self._shard.speak().items():
+                said[self._names[other]] = _pack(window)
+        return said
 
     def hear(self, sender: str, window: WindowData) -> None:
-        """Takes in what another shard has said."""
-        self._shard.hear(self._names.index(sender), _unpack(window))
+        """Takes in what another process has said."""
+        number = self._numbers.get(sender)
+        if number is not None:
+            self._shard.hear(number, _unpack(window))
+            return
+        writes = window.records.get("lft_write")
+        if writes is not None:
+            self._shard.write_tables(unpack_lft_writes(writes))
+        self._managers.hear(sender, window.packets_promise_ps)
 
     def waits_for(self, to_ps: int) -> Collection[str]:
-        """Shards that keep it from a fabric time, or that have not said how they are at it."""
+        """Processes that keep it from a fabric time, or that have not said how they are at it."""
         incoming, reached_ps = self._shard.incoming, self._shard.reached_ps
         if reached_ps >= to_ps:
-            late = [other for other, channel in incoming.items() if channel.reached_ps < to_ps]
-        else:
-            late = [other for other, channel in incoming.items() if channel.horizon_ps <= reached_ps]
-            # Where no promise keeps it, a port waits for credits that may be under way.
-            late = late or [other for other, channel in incoming.items() if channel.fcps_ps < NEVER]
-        return [self._names[other] for other in late]
+            return [self._names[other] for other, channel in incoming.items() if channel.reached_ps < to_ps]
+        late = [self._names[other] for other, channel in incoming.items() if channel.horizon_ps <= reached_ps]
+        late += self._managers.late(reached_ps)
+        # Where no promise keeps it, a port waits for credits that may be under way.
+        return late or [self._names[other] for other, channel in incoming.items() if channel.fcps_ps < NEVER]
 
     def apply(self, command: Mapping[str, Any]) -> None:
-        """Takes a command of the director."""
-        raise NotImplementedError(f"commands come with the engine's: {command}")
+        """Takes a command of the director, before its fabric time."""
+        order = parse_command(command)
+        plan = change_plan(self.plan, apply_command(self.plan.scenario, order))
+        self._shard.change(plan, order.at_ps)
+        self._managers.forget()
 
     def skip_to(self, quiet_ps: int) -> None:
         """Nobody does anything before a fabric time."""
         self._shard.skip_to(quiet_ps)
+        self._managers.skip_to(quiet_ps)
 
     def report(self) -> np.ndarray:
         """How far it is."""
-        shard, totals = self._shard, self._shard.state.g[0]
+        self._shard.settle()
+        shard, totals, outlook = self._shard, self._shard.state.g[0], self._shard.outlook()
         report = np.zeros(1, BY_NAME["report"].dtype)
         report["reached_ps"] = shard.reached_ps
         report["next_event_ps"] = shard.next_ps
-        report["last_live_ps"] = totals.last_live_ps
-        report["blocked_since_ps"] = NEVER
+        report["last_live_ps"] = outlook.last_live_ps
+        report["blocked_since_ps"] = outlook.blocked_since_ps
         report["outstanding"] = totals.outstanding
         report["events"] = totals.events
         report["packet_hops"] = totals.packet_hops
-        report["idle"] = shard.is_idle
+        report["idle"] = outlook.is_idle
         return report
+
+    def take_events(self) -> Sequence[bytes]:
+        """What its nodes have logged since the last call."""
+        first, self._logged = self._logged, int(self._shard.state.g[0].log)
+        entries = self._shard.state.log[first : self._logged]
+        return [json.dumps(describe_event(self.plan, entry)).encode() for entry in entries]
 
 
 def _pack(window: Window) -> WindowData:
@@ -109,9 +145,66 @@ def _pack(window: Window) -> WindowData:
         window.packets_ps,
         window.fcps_ps,
         window.reached_ps,
-        {"packet": window.packets, "fcp": window.fcps, _REACTIONS: window.reactions},
+        {"packet": window.packets, "fcp": window.fcps, "reaction": window.reactions},
         calm_promise_ps=window.calm_ps,
     )
+
+
+class _Managers:
+    """The channels between a shard of switches and the subnet managers.
+
+    A cable changes only by what is known or what the director orders; so a promise to a subnet manager
+    reaches up to the next change that is known, however far the shard itself is.
+    """
+
+    def __init__(self, blueprint: Blueprint, name: str) -> None:
+        pairs = blueprint.channels
+        self._lookahead_ps = blueprint.notice_lookahead_ps
+        self._heard = {
+            sender: blueprint.write_lookahead_ps for sender, to in pairs if (to, sender[:2]) == (name, "sm")
+        }
+        self._told = {to: (-1, -1) for sender, to in pairs if (sender, to[:2]) == (name, "sm")}
+        self._next_notice_ps = -1
+
+    @property
+    def promise_ps(self) -> int:
+        """Fabric time before which no forwarding table changes any more."""
+        return min(self._heard.values(), default=NEVER)
+
+    def hear(self, sender: str, promise_ps: int) -> None:
+        self._heard[sender] = promise_ps
+
+    def skip_to(self, quiet_ps: int) -> None:
+        for sender, promise_ps in self._heard.items():
+            self._heard[sender] = max(promise_ps, quiet_ps)
+
+    def late(self, reached_ps: int) -> list[str]:
+        return [sender for sender, promise_ps in self._heard.items() if promise_ps <= reached_ps]
+
+    def forget(self) -> None:
+        """The changes that were known are others now."""
+        self._next_notice_ps = -1
+
+    def tell(self, shard: Shard, granted_ps: int) -> dict[str, WindowData]:
+        """What the subnet managers are to hear: changes of cables, and how far there will be none."""
+        if not self._told:
+            return {}
+        if self._next_notice_ps < shard.reached_ps:
+            self._next_notice_ps = shard.next_notice_ps
+        quiet_ps = max(shard.reached_ps, min(self._next_notice_ps, granted_ps))
+        at_grant = shard.reached_ps == granted_ps
+        notices = shard.take_notices()
+        told = (quiet_ps, granted_ps if at_grant else -1)
+        if not notices and all(told == before for before in self._told.values()):
+            return {}
+        self._told = dict.fromkeys(self._told, told)
+        promise_ps = quiet_ps + self._lookahead_ps
+        window = WindowData(promise_ps, promise_ps, shard.reached_ps, _pack_notices(notices))
+        return dict.fromkeys(self._told, window)
+
+
+def _pack_notices(notices: Sequence[Notice]) -> dict[str, np.ndarray]:
+    return {"notice": pack_records(notices, NOTICE)} if notices else {}
 
 
 def _unpack(window: WindowData) -> Window:
@@ -121,14 +214,10 @@ def _unpack(window: WindowData) -> Window:
         window.packets_promise_ps,
         window.fcps_promise_ps,
         window.calm_promise_ps,
-        _of(found.get("packet"), PACKET),
-        _of(found.get("fcp"), FCP_OUT),
-        _of(found.get(_REACTIONS), CC_OUT),
+        found.get("packet", _NO_PACKETS),
+        found.get("fcp", _NO_FCPS),
+        found.get("reaction", _NO_REACTIONS),
     )
-
-
-def _of(array: np.ndarray | None, dtype: np.dtype[Any]) -> Any:
-    return records(0, dtype) if array is None else array.view(dtype).view(np.recarray)
 
 
 def load_kernels(blueprint: Blueprint) -> None:
@@ -138,6 +227,5 @@ def load_kernels(blueprint: Blueprint) -> None:
     process.advance(0)
     for sender in process.senders:
         process.hear(sender, window)
-    process.speak()
-    process.settle()
+    process.speak(0)
     process.report()

@@ -99,7 +99,7 @@ class Attention:
             self.expect_light_sweep(at_ps)
 
     def sweep_lightly(self, at_ps: int, has_waited: bool) -> None:
-        """Asks every switch, and every port behind which nobody answered.
+        """Asks every switch, by way of the own node, and every port behind which nobody answered.
 
         Args:
             at_ps: Fabric time.
@@ -107,7 +107,10 @@ class Attention:
         """
         desk, mute = self._desk, self._desk.known.mute
         back = sorted(self._swept_mute - mute)
-        gone = sorted(node for node in mute - self._swept_mute if node in desk.plan.graph.switch_of)
+        own = desk.managers[desk.number].node
+        gone = sorted(
+            node for node in mute - self._swept_mute if node in desk.plan.graph.switch_of or node == own
+        )
         if gone and not (back or has_waited):
             self._schedule(at_ps + desk.rounds_ps(len(gone)), Step.LIGHT, True)
         elif back or gone:

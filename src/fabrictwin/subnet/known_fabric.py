@@ -49,7 +49,8 @@ class KnownFabric:
         self._cables: SubnetGraph | None = None
         self._survey: Survey | None = None
         self._tables = plan.lft.copy()
-        self._coming: list[tuple[int, int, int, bytes]] = []
+        self._coming: list[tuple[int, int, int, bytes, bool]] = []
+        self._is_foreign = False
 
     def set_link(self, end: PortRef, up: bool) -> Link | None:
         """A cable goes up or down; the cable if that is news, else None."""
@@ -68,15 +69,24 @@ class KnownFabric:
         self._survey = None
         return True
 
-    def expect_block(self, at_ps: int, node: int, block: int, ports: bytes) -> None:
-        """A switch will use a block from a fabric time on."""
-        heapq.heappush(self._coming, (at_ps, node, block, ports))
+    def expect_block(
+        self, at_ps: int, node: int, block: int, ports: bytes, *, is_foreign: bool = False
+    ) -> None:
+        """A switch will use a block from a fabric time on, which this or another manager has written."""
+        heapq.heappush(self._coming, (at_ps, node, block, ports, is_foreign))
+
+    def has_foreign_blocks(self, at_ps: int) -> bool:
+        """Whether another manager has written blocks by a fabric time, since the last call."""
+        self.tables_at(at_ps)
+        is_foreign, self._is_foreign = self._is_foreign, False
+        return is_foreign
 
     def tables_at(self, at_ps: int) -> Array:
         """[switches, width] uint8: the tables in use at a fabric time, which is never before the last one."""
         switch_of = self._plan.graph.switch_of
         while self._coming and self._coming[0][0] <= at_ps:
-            _, node, block, ports = heapq.heappop(self._coming)
+            _, node, block, ports, is_foreign = heapq.heappop(self._coming)
+            self._is_foreign = self._is_foreign or is_foreign
             first = block * LFT_BLOCK_LIDS
             self._tables[switch_of[node], first : first + LFT_BLOCK_LIDS] = np.frombuffer(ports, np.uint8)
         return self._tables

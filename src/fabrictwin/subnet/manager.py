@@ -113,7 +113,9 @@ class SubnetManager:
         for message in messages:
             self._check_time(message.at_ps, self.notice_lookahead_ps, "message")
             if message.kind == PeerKind.LFT_BLOCK:
-                self._known.expect_block(message.at_ps, message.node, message.block, message.ports)
+                self._known.expect_block(
+                    message.at_ps, message.node, message.block, message.ports, is_foreign=True
+                )
             else:
                 self._calendar.add(message.at_ps, Step.PEER, (number, message), key=(number,))
         self._next_ps = self._find_next()
@@ -169,18 +171,22 @@ class SubnetManager:
             process.poll(at_ps)
 
     def _change(self, at_ps: int, entries: Iterable[Entry]) -> None:
+        """What happens at one moment: first in the fabric, then to the manager."""
         links: list[Link] = []
+        agents = False
+        orders: list[tuple[ActionKind, int]] = []
         for entry in entries:
             kind, end, value = entry.content
             if kind is ActionKind.LINK_STATE:
                 link = self._known.set_link(end, value != 0)
                 links += [] if link is None else [link]
             elif kind is ActionKind.SMA_STATE:
-                if self._known.set_answering(end.node, value != 0):
-                    self._process.watch_agents(at_ps)
+                agents = self._known.set_answering(end.node, value != 0) or agents
             elif end.node == self._node:
-                self._obey(at_ps, kind, value)
-        self._process.watch_links(at_ps, links)
+                orders.append((kind, value))
+        for order in orders:
+            self._obey(at_ps, *order)
+        self._process.watch(at_ps, links, agents)
 
     def _obey(self, at_ps: int, kind: ActionKind, value: int) -> None:
         """What is done to this manager itself."""

@@ -122,16 +122,19 @@ class SmProcess:
 
     # What changes in the fabric
 
-    def watch_links(self, at_ps: int, links: Sequence[Link]) -> None:
-        """Cables have changed: traps are sent to the master."""
-        if self.state is SmState.MASTER:
-            self.attention.follow_traps(at_ps, links)
-        else:
-            self.attention.count_changes(len(links))
+    def watch(self, at_ps: int, links: Sequence[Link], agents: bool) -> None:
+        """The fabric has changed: traps are sent to the master, and a light sweep of it may find out.
 
-    def watch_agents(self, at_ps: int) -> None:
-        """A node has begun or ceased to answer: a light sweep of the master may find out."""
-        if self.state is SmState.MASTER:
+        Args:
+            at_ps: Fabric time.
+            links: Cables that have gone down or come up.
+            agents: Whether a node has begun or ceased to answer.
+        """
+        if self.state is not SmState.MASTER:
+            self.attention.count_changes(len(links))
+            return
+        self.attention.follow_traps(at_ps, links)
+        if agents:
             self.attention.expect_light_sweep(at_ps)
 
     # Heavy sweeps
@@ -147,7 +150,8 @@ class SmProcess:
         reason = self.attention.begin_sweep(survey)
         self._busy = True
         self._others.clear()
-        # A new master has no copy of the tables, and reads them.
+        # A new master has no copy of the tables, nor one whose tables another has written: it reads them.
+        self._unread = desk.known.has_foreign_blocks(at_ps) or self._unread
         mads = found.mads + (len(found.switches) * self.routes.blocks if self._unread else 0)
         reached = set(found.nodes.tolist()) - {self._me.node}
         asked = [number for number, manager in enumerate(desk.managers) if manager.node in reached]
@@ -199,6 +203,8 @@ class SmProcess:
             if self.state is SmState.DISCOVERING:
                 self._set_state(at_ps, SmState.MASTER, "nobody else is, and nobody ranks higher")
                 self.attention.catch_up(at_ps)
+                # One that has become master meanwhile must find out that it is not the only one.
+                self._send_trap_144(at_ps, self._others)
             self._log(at_ps, EventKind.ROUTED, outcome.text)
         elif self.state is SmState.MASTER:
             self._log(at_ps, EventKind.HANDOVER, f"HANDOVER sent to {self._desk.host(peer)}")

@@ -181,6 +181,26 @@ def test_death_while_an_answer_is_under_way_counts_that_poll() -> None:
     assert run.log(EventKind.TAKEOVER)[0].at_ps == 60 * S
 
 
+def test_managers_that_start_while_others_discover_find_each_other() -> None:
+    notices = [
+        *(_process(at_ps, host, 0) for at_ps, host in ((1, "h1"), (2, "h4"), (4, "h6"))),
+        _process(3, "h4", 1),
+        _process(150 * PS_PER_US + 4, "h1", 1),
+    ]
+    assert _run(*notices, h1=0, h4=0, h6=0).to(S).states() == [MASTER, STANDBY, DEAD]
+
+
+def test_master_that_was_cut_off_reads_what_another_has_written() -> None:
+    host = FABRIC.index_of["h4"]
+    mute = [node_notice(at_ps, ActionKind.SMA_STATE, host, up) for at_ps, up in ((0, 0), (61 * S, 1))]
+    run = _run(*mute, _process(61 * S, "h1", 0), _process(61 * S, "h1", 1), h1=0, h4=1)
+    run.to(60 * S + 900 * PS_PER_MS)
+    assert (run.tables() != PLAN.lft).any()
+    run.to(100 * S)
+    assert run.states() == [STANDBY, MASTER]
+    assert (run.tables() == PLAN.lft).all()
+
+
 HOSTS = ("h1", "h4", "h6", "h7")
 
 
@@ -234,3 +254,46 @@ def test_what_managers_say_does_not_depend_on_the_steps(
         run.to(300 * S)
     assert sorted(runs[0].writes) == sorted(runs[1].writes)
     assert sorted(runs[0].events) == sorted(runs[1].events)
+
+
+@st.composite
+def _troubles(draw: st.DrawFn) -> tuple[dict[str, int], list[Notice]]:
+    """Cables, agents and processes that fail and all come back in the end."""
+    priorities = {host: draw(st.integers(0, 2)) for host in HOSTS[: draw(st.integers(1, 3))]}
+    gaps = st.sampled_from([0, 40 * PS_PER_US, 700 * PS_PER_US, 3 * S, 12 * S, 61 * S])
+    failed: set[tuple[str, int]] = set()
+    notices: list[Notice] = []
+
+    def toggle(at_ps: int, what: str, index: int) -> None:
+        up = (what, index) in failed
+        (failed.discard if up else failed.add)((what, index))
+        if what == "cable":
+            notices.extend(link_notices(at_ps, FABRIC.links[index], up=up))
+        elif what == "agent":
+            notices.append(node_notice(at_ps, ActionKind.SMA_STATE, index, int(up)))
+        else:
+            notices.append(_process(at_ps, list(priorities)[index % len(priorities)], int(up)))
+
+    at_ps = 0
+    sizes = {"cable": len(FABRIC.links), "agent": len(FABRIC.nodes), "process": len(priorities)}
+    for _ in range(draw(st.integers(1, 14))):
+        at_ps += draw(gaps)
+        what = draw(st.sampled_from(sorted(sizes)))
+        toggle(at_ps, what, draw(st.integers(0, sizes[what] - 1)))
+    for what, index in sorted(failed):
+        at_ps += draw(gaps)
+        toggle(at_ps, what, index)
+    return priorities, notices
+
+
+@settings(deadline=None, max_examples=150)
+@given(_troubles())
+def test_when_everything_is_well_again_so_are_the_tables(
+    troubles: tuple[dict[str, int], list[Notice]],
+) -> None:
+    priorities, notices = troubles
+    run = _run(*notices, **priorities)
+    run.to(max(notice.at_ps for notice in notices) + 300 * S)
+    ranks = [manager.rank for manager in run.managers]
+    assert run.masters() == [ranks.index(max(ranks))]
+    assert (run.tables() == PLAN.lft).all()

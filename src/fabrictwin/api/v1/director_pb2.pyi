@@ -402,7 +402,6 @@ class StatusResponse(_message.Message):
     SERVICES_FIELD_NUMBER: _builtins.int
     ACTIVE_FAULTS_FIELD_NUMBER: _builtins.int
     PACKET_HOPS_FIELD_NUMBER: _builtins.int
-    DELIVERED_BYTES_FIELD_NUMBER: _builtins.int
     LAST_EVENT_FIELD_NUMBER: _builtins.int
     twin: _builtins.str
     """Name of the twin."""
@@ -432,8 +431,6 @@ class StatusResponse(_message.Message):
     """Faults that are active now."""
     packet_hops: _builtins.int
     """Packets over links so far."""
-    delivered_bytes: _builtins.int
-    """Payload bytes delivered so far."""
     last_event: _builtins.int
     """Number of the last event."""
     @_builtins.property
@@ -463,12 +460,11 @@ class StatusResponse(_message.Message):
         services: _abc.Iterable[Global___ServiceStatus] | None = ...,
         active_faults: _builtins.int = ...,
         packet_hops: _builtins.int = ...,
-        delivered_bytes: _builtins.int = ...,
         last_event: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_faults", b"active_faults", "deadlock_cycle", b"deadlock_cycle", "delivered_bytes", b"delivered_bytes", "duration_ps", b"duration_ps", "error", b"error", "fabric_time_ps", b"fabric_time_ps", "last_event", b"last_event", "pace", b"pace", "packet_hops", b"packet_hops", "scenario", b"scenario", "scenario_sha256", b"scenario_sha256", "services", b"services", "speed", b"speed", "state", b"state", "stopped", b"stopped", "twin", b"twin", "until_ps", b"until_ps", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_faults", b"active_faults", "deadlock_cycle", b"deadlock_cycle", "duration_ps", b"duration_ps", "error", b"error", "fabric_time_ps", b"fabric_time_ps", "last_event", b"last_event", "pace", b"pace", "packet_hops", b"packet_hops", "scenario", b"scenario", "scenario_sha256", b"scenario_sha256", "services", b"services", "speed", b"speed", "state", b"state", "stopped", b"stopped", "twin", b"twin", "until_ps", b"until_ps", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -556,16 +552,22 @@ class ResultChunk(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     JSON_FIELD_NUMBER: _builtins.int
+    EXPECTATIONS_NOT_MET_FIELD_NUMBER: _builtins.int
     json: _builtins.bytes
     """The next bytes of the JSON text (UTF-8), at most 1 MiB."""
+    @_builtins.property
+    def expectations_not_met(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the scenario expects of the result and is not so, in words; in the last part."""
+
     def __init__(
         self,
         *,
         json: _builtins.bytes = ...,
+        expectations_not_met: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["json", b"json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expectations_not_met", b"expectations_not_met", "json", b"json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -580,8 +582,9 @@ class InjectFaultRequest(_message.Message):
     FAULT_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     fault: _builtins.str
-    """One entry of the scenario's `faults` without `at`, as YAML or JSON of at most 64 KiB:
-    `{kind: link_down, link: [leaf0/5, spine0/1], duration: 1ms}`. `duration` is its lease.
+    """One entry of the scenario's `faults` as YAML or JSON of at most 64 KiB:
+    `{kind: link_down, link: [leaf0/5, spine0/1], duration: 1ms}`. `duration` is its lease, `name` its id;
+    without `at` it begins at the next look-around.
     """
     owner: _builtins.str
     """Who injects it."""
@@ -785,7 +788,8 @@ class StartWorkloadRequest(_message.Message):
     OWNER_FIELD_NUMBER: _builtins.int
     workload: _builtins.str
     """One entry of the scenario's `workload`, as YAML or JSON of at most 64 KiB:
-    `{kind: incast, senders: [h1, h2], receiver: h0, message: 1MiB, count: 1}`.
+    `{kind: incast, senders: [h1, h2], receiver: h0, message: 1MiB, count: 1}`; without `start` it begins at
+    the next look-around.
     """
     owner: _builtins.str
     """Who starts it."""

@@ -47,7 +47,9 @@ class _RecordKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecordKind
     RECORD_KIND_REACTION: _RecordKind.ValueType  # 6
     """Between an HCA and its reaction point (IBTA annex A10): a BECN on its way there, the CCTI to use back."""
     RECORD_KIND_COMMAND: _RecordKind.ValueType  # 7
-    """Commands of the director, as they stand in the command log."""
+    """Lines of JSON: from the director commands, as they stand in the command log; to it what has happened, for the
+    event log.
+    """
     RECORD_KIND_REPORT: _RecordKind.ValueType  # 8
     """How far a logical process is, for the director."""
 
@@ -69,7 +71,9 @@ RECORD_KIND_SM_MESSAGE: RecordKind.ValueType  # 5
 RECORD_KIND_REACTION: RecordKind.ValueType  # 6
 """Between an HCA and its reaction point (IBTA annex A10): a BECN on its way there, the CCTI to use back."""
 RECORD_KIND_COMMAND: RecordKind.ValueType  # 7
-"""Commands of the director, as they stand in the command log."""
+"""Lines of JSON: from the director commands, as they stand in the command log; to it what has happened, for the
+event log.
+"""
 RECORD_KIND_REPORT: RecordKind.ValueType  # 8
 """How far a logical process is, for the director."""
 Global___RecordKind: _TypeAlias = RecordKind  # noqa: Y015

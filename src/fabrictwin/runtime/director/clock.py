@@ -9,15 +9,21 @@ wait. At a look-around all processes stand at the same fabric time and nothing i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
+from fabrictwin.engine.look import Judge
+from fabrictwin.engine.outlook import Outlook
+from fabrictwin.engine.readout import Readout
+from fabrictwin.model.controller import SubnetEvent
 from fabrictwin.runtime.bus import Bus, Entry
 from fabrictwin.runtime.convert import WindowData, decode, encode
-from fabrictwin.runtime.director.judge import Ending
 from fabrictwin.runtime.director.state import ENDED, Twin, TwinState
+from fabrictwin.runtime.process import count_entry
+from fabrictwin.runtime.sm_process import SUBNET_MANAGER
+from fabrictwin.telemetry import Health
 from fabrictwin.units import PS_PER_NS, PS_PER_S, PS_PER_US
 
 AHEAD_S = 0.2
@@ -30,18 +36,6 @@ Report = Any
 """A record of layout ``report``."""
 
 
-class Judge(Protocol):
-    """Which fabric times are looked around at, and what is seen there."""
-
-    def next_look_ps(self, after_ps: int) -> int:
-        """The first fabric time after another at which every run looks around."""
-        ...
-
-    def look(self, at_ps: int, reports: Mapping[str, Report]) -> Ending | None:
-        """Whether the run ends here."""
-        ...
-
-
 class Clock:
     """The thread that promises.
 
@@ -50,13 +44,25 @@ class Clock:
         bus: The director's end.
         processes: Every logical process but the director.
         judge: Looks around.
+        readout: Reads the arrays of all shards, while everybody stands.
+        health: What its metrics say of its channels.
     """
 
-    def __init__(self, twin: Twin, bus: Bus, processes: Sequence[str], judge: Judge) -> None:
+    def __init__(
+        self,
+        twin: Twin,
+        bus: Bus,
+        processes: Sequence[str],
+        judge: Judge,
+        readout: Callable[[], Readout],
+        health: Health,
+    ) -> None:
         self._twin = twin
         self._bus = bus
         self._processes = tuple(processes)
         self._judge = judge
+        self._readout = readout
+        self._health = health
         self._promised_ps = 0
         self._look_ps = judge.next_look_ps(0)
         self._reports: dict[str, Report] = {}
@@ -115,13 +121,16 @@ class Clock:
             out = self._promise(promise_ps) if promise_ps > self._promised_ps else {}
         heard = self._bus.exchange(out, self._processes, PATIENCE_S)
         for sender, entries in heard.items():
-            self._reports[sender] = decode(entries[-1].payload).records["report"][0]
+            for entry in entries:
+                window = decode(entry.payload)
+                count_entry(self._health.incoming[sender], entry, window)
+                self._hear(sender, window)
         self._note_progress()
         if not self._all_stand():
             return
-        if self._promised_ps == self._look_ps:
-            self._look()
         with twin.lock:
+            if self._promised_ps == self._look_ps:
+                self._look()
             if twin.state is TwinState.RUNNING and twin.reached_ps >= min(twin.goal_ps, twin.duration_ps):
                 self._arrive()
 
@@ -147,9 +156,12 @@ class Clock:
         return min(wanted_ps, self._look_ps, max(twin.goal_ps, self._promised_ps), twin.duration_ps)
 
     def _promise(self, promise_ps: int) -> dict[str, list[Entry]]:
-        commands = [*self._twin.pending]
-        self._twin.pending.clear()
-        quiet_ps = self._quiet_ps()
+        commands = []
+        for command in self._twin.pending:
+            if not command.is_said:
+                commands.append(command.line)
+                command.is_said = True
+        quiet_ps = 0 if commands else self._quiet_ps()
         if quiet_ps > self._promised_ps:
             skip = {"do": "clock.skip", "to_ps": quiet_ps}
             commands.append(json.dumps(skip).encode())
@@ -165,7 +177,9 @@ class Clock:
     def _entry(self, name: str, promise_ps: int, commands: Sequence[bytes]) -> Entry:
         self._sequences[name] += 1
         window = WindowData(promise_ps, promise_ps, self._promised_ps, {}, commands)
-        return Entry(promise_ps, encode(window, self._sequences[name]))
+        entry = Entry(promise_ps, encode(window, self._sequences[name]))
+        count_entry(self._health.outgoing[name], entry, window)
+        return entry
 
     def _note_progress(self) -> None:
         twin = self._twin
@@ -181,14 +195,41 @@ class Clock:
             twin.speed = (reached_ps - since_ps) / PS_PER_S / (now_s - since_s)
             self._speed_from = (now_s, reached_ps)
 
+    def _hear(self, sender: str, window: WindowData) -> None:
+        """Takes in a report, and what comes with it for the event log."""
+        self._reports[sender] = window.records["report"][0]
+        for line in window.commands:
+            event = json.loads(line)
+            at_ps = round(event["fabric_ns"] * PS_PER_NS)
+            if event["source"] == SUBNET_MANAGER:
+                self._twin.subnet_events.append(SubnetEvent(at_ps, event["kind"], event["text"]))
+            self._twin.events.hear(at_ps, event)
+
     def _look(self) -> None:
-        twin = self._twin
-        verdict = self._judge.look(self._look_ps, self._reports)
-        if verdict is not None:
-            twin.deadlock_cycle, twin.deadlock_since_ps = verdict.cycle, verdict.since_ps
-            self._end(verdict.stopped, verdict.end_ps)
-            return
-        self._look_ps = self._judge.next_look_ps(self._look_ps)
+        """Looks around; everybody stands, and the lock is held."""
+        twin, at_ps = self._twin, self._look_ps
+        outlooks = [
+            Outlook(bool(report["idle"]), int(report["last_live_ps"]), int(report["blocked_since_ps"]))
+            for report in self._reports.values()
+        ]
+        ending = self._judge.look(at_ps, outlooks, self._read, ordered=self._is_ordered(at_ps))
+        if ending is not None and not self._is_ordered(at_ps):
+            twin.deadlock = ending.deadlock
+            self._end(ending.stopped, ending.end_ps)
+        twin.pending[:] = [command for command in twin.pending if command.at_ps > at_ps]
+        self._look_ps = self._judge.next_look_ps(at_ps)
+
+    def _is_ordered(self, at_ps: int) -> bool:
+        """Whether somebody has ordered something for a fabric time."""
+        return any(command.at_ps <= at_ps for command in self._twin.pending)
+
+    def _read(self) -> Readout:
+        """Reads the arrays by way of the event loop, which may want the lock meanwhile."""
+        self._twin.lock.release()
+        try:
+            return self._readout()
+        finally:
+            self._twin.lock.acquire()
 
     def _arrive(self) -> None:
         """All stand where they were to go."""

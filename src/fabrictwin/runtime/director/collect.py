@@ -13,10 +13,10 @@ import numpy as np
 
 from fabrictwin.api.v1.shard_pb2 import ReadArraysRequest
 from fabrictwin.api.v1.shard_pb2_grpc import ShardStub
-from fabrictwin.engine.deadlock import Deadlock
+from fabrictwin.engine.build import Plan
+from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.readout import Readout
 from fabrictwin.engine.result import describe_ports, describe_run
-from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.director.state import Twin
 from fabrictwin.runtime.director.watch import Watch
 
@@ -42,17 +42,25 @@ READ = (
 """The arrays that a readout needs."""
 
 
-async def collect(blueprint: Blueprint, watch: Watch, at_ps: int) -> Readout:
-    """The arrays of every shard, which must all stand at a fabric time.
+async def collect(plan: Plan, partition: Partition, watch: Watch, twin: Twin) -> Readout:
+    """The arrays of every shard, which must all stand at the fabric time that the twin has reached.
+
+    Args:
+        plan: The scenario as it is now, and its rows.
+        partition: Which shard simulates which node.
+        watch: Knows where the shards listen.
+        twin: Knows the fabric time, and what the subnet managers have said.
 
     Raises:
         grpc.aio.AioRpcError: A shard does not answer, or stands elsewhere.
     """
-    channels = [watch.channel_to(name) for name in blueprint.partition.names]
-    states = await asyncio.gather(*(_read(channel, at_ps) for channel in channels))
+    channels = [watch.channel_to(name) for name in partition.names]
+    states = await asyncio.gather(*(_read(channel, twin.reached_ps) for channel in channels))
     shards = [SimpleNamespace(number=number, state=state) for number, state in enumerate(states)]
-    group: Any = SimpleNamespace(shards=shards, partition=blueprint.partition, now_ps=at_ps)
-    return Readout(blueprint.plan, group)
+    group: Any = SimpleNamespace(
+        shards=shards, partition=partition, now_ps=twin.reached_ps, events=tuple(twin.subnet_events)
+    )
+    return Readout(plan, group)
 
 
 async def _read(channel: grpc.aio.Channel, at_ps: int) -> Any:
@@ -88,6 +96,4 @@ def describe_twin(readout: Readout, twin: Twin) -> dict[str, Any]:
         twin: Why it stands, and since when.
     """
     end_ps = twin.end_ps if twin.stopped else twin.reached_ps
-    deadlock = Deadlock(twin.deadlock_cycle, twin.deadlock_since_ps) if twin.deadlock_cycle else None
-    stopped = twin.stopped or "duration"
-    return describe_run(readout, end_ps, stopped, deadlock, describe_ports(readout))
+    return describe_run(readout, end_ps, twin.stopped or "paused", twin.deadlock, describe_ports(readout))

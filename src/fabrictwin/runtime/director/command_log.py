@@ -7,6 +7,7 @@ A command is written before it takes effect; ``fabrictwin simulate --commands`` 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
@@ -28,7 +29,7 @@ class CommandLog:
         self._lines = [_line(header)]
         self._lock = Lock()
 
-    def add(self, at_ps: int, by: str, do: str, arguments: dict[str, Any]) -> bytes:
+    def add(self, at_ps: int, by: str, do: str, arguments: Mapping[str, Any]) -> bytes:
         """Writes a command down; returns its line, without the line feed.
 
         Args:
@@ -39,7 +40,7 @@ class CommandLog:
         """
         with self._lock:
             command = {"at_ns": at_ps // PS_PER_NS, "seq": len(self._lines), "by": by, "do": do}
-            line = _line(command | arguments)
+            line = _line({**command, **arguments})
             self._lines.append(line)
         return line
 

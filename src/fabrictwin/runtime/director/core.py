@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from fabrictwin.engine.look import Judge
+from fabrictwin.engine.readout import Readout
+from fabrictwin.model.command import Command
 from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint, draw_blueprint
+from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.redis_bus import RedisBus
 from fabrictwin.runtime.bus.twin import Identity, Keys
 from fabrictwin.runtime.director.changes import Changes
 from fabrictwin.runtime.director.clock import Clock
 from fabrictwin.runtime.director.collect import collect, describe_twin
 from fabrictwin.runtime.director.command_log import CommandLog
-from fabrictwin.runtime.director.judge import GridJudge
-from fabrictwin.runtime.director.orders import FaultBook, FaultEntry, WorkloadBook, WorkloadEntry
-from fabrictwin.runtime.director.state import ENDED, Twin, TwinState
-from fabrictwin.runtime.director.watch import Watch
+from fabrictwin.runtime.director.event_stream import publish_events
+from fabrictwin.runtime.director.orders import FaultEntry, Orders
+from fabrictwin.runtime.director.state import ENDED, PendingCommand, Twin, TwinState
+from fabrictwin.runtime.director.watch import EVERY_S, Watch
 from fabrictwin.runtime.failures import NotReadyError, StateError
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.runtime.service import Host
@@ -47,8 +52,8 @@ class Director:
         self.watch: Watch | None = None
         self.commands: CommandLog | None = None
         self._blueprint: Blueprint | None = None
-        self._faults: FaultBook | None = None
-        self._workloads: WorkloadBook | None = None
+        self._orders: Orders | None = None
+        self._shown_faults: set[tuple[str, str, str]] = set()
         self._host: Host | None = None
         self._tasks: list[asyncio.Task[Any]] = []
         self._loading = asyncio.Lock()
@@ -57,6 +62,7 @@ class Director:
     def attach(self, host: Host) -> None:
         """Begins, in the running event loop."""
         self._host = host
+        self._loop = asyncio.get_running_loop()
         self.twin.changes.attach()
 
     @property
@@ -106,14 +112,41 @@ class Director:
         self.health.scenario = blueprint.scenario.name
         self.twin.duration_ps = blueprint.scenario.duration_ps
         self.commands = CommandLog(blueprint.scenario.sha256)
-        self._faults = FaultBook(blueprint.scenario)
-        self._workloads = WorkloadBook(blueprint.scenario)
+        self._orders = Orders(blueprint.plan)
         self.watch = Watch(self.host.directory, blueprint.processes, self.host.log)
         self.twin.become(TwinState.STARTING)
         self._tasks = [
-            asyncio.create_task(self.watch.run()),
+            asyncio.create_task(self._mind_services(self.watch)),
+            asyncio.create_task(publish_events(self.host.redis, self.twin)),
             asyncio.create_task(self._start_clock(blueprint, identity)),
         ]
+
+    async def _mind_services(self, watch: Watch) -> None:
+        """Watches the services; when one has failed, so has the twin."""
+        while True:
+            await watch.look()
+            if watch.failure and not self.has_ended:
+                with self.twin.lock:
+                    self.twin.fail(watch.failure)
+            await asyncio.sleep(EVERY_S if watch.all_serve else EVERY_S / 10)
+
+    def describe_health(self) -> None:
+        """What its metrics are to say, as it is now."""
+        health, twin = self.health, self.twin
+        health.reached_ps = twin.reached_ps
+        for state in TwinState:
+            health.set("fabrictwin_twin_state", int(state is twin.state), str(state))
+        active = (
+            {} if self._orders is None else {each.fault.name: each.fault for each in self.active_faults()}
+        )
+        for labels in self._shown_faults.copy():
+            if labels[0] not in active:
+                health.remove("fabrictwin_fault_active", *labels)
+                self._shown_faults.discard(labels)
+        for fault in active.values():
+            labels = (fault.name, fault.kind, fault.text.removeprefix(f"{fault.kind} "))
+            health.set("fabrictwin_fault_active", 1, *labels)
+            self._shown_faults.add(labels)
 
     async def _start_clock(self, blueprint: Blueprint, identity: Identity) -> None:
         """Waits until all services are ready, then starts the clock."""
@@ -125,7 +158,8 @@ class Director:
         bus = await asyncio.to_thread(
             RedisBus, host.redis, keys, identity.epoch, DIRECTOR, blueprint.channels
         )
-        self.clock = Clock(self.twin, bus, blueprint.processes, GridJudge(blueprint.plan))
+        judge = Judge(blueprint.plan)
+        self.clock = Clock(self.twin, bus, blueprint.processes, judge, self._readout_for_clock, self.health)
         self.twin.become(TwinState.PAUSED)
         self.clock.start()
         if self._start_when_ready:
@@ -173,79 +207,38 @@ class Director:
         return self.clock
 
     @property
-    def faults(self) -> FaultBook:
-        """Faults of the twin.
+    def orders(self) -> Orders:
+        """What people have done to the twin.
 
         Raises:
             StateError: No scenario was loaded.
         """
-        if self._faults is None:
+        if self._orders is None:
             raise StateError("the twin has no scenario yet: load one first")
-        return self._faults
+        return self._orders
 
-    @property
-    def workloads(self) -> WorkloadBook:
-        """Workloads of the twin.
+    def order(self, make: Callable[[Orders, int], Command]) -> Command:
+        """Does something to the twin, from the next look-around on.
+
+        Args:
+            make: Makes the command, for a fabric time at which it takes effect.
 
         Raises:
-            StateError: No scenario was loaded.
+            FabricTwinError: It does not fit the twin as it is.
         """
-        if self._workloads is None:
-            raise StateError("the twin has no scenario yet: load one first")
-        return self._workloads
-
-    def inject_fault(self, text: str, owner: str) -> FaultEntry:
-        """Makes something go wrong from the next look-around on."""
         with self.twin.lock:
-            at_ps = self.running_clock.command_at_ps
-            entry, mapping = self.faults.inject(text, owner, at_ps)
-            self._order(at_ps, owner, "fault.inject", {"id": entry.id, "fault": mapping})
-        self._log_order(entry.start_ps, "fault_injected", f"{entry.id}: {entry.text}", owner)
-        return entry
+            command = make(self.orders, self.running_clock.command_at_ps)
+            assert self.commands is not None
+            line = self.commands.add(command.at_ps, command.by, command.do, command.arguments)
+            self.twin.pending.append(PendingCommand(command.at_ps, line))
+        self.health.count("fabrictwin_commands_total", command.do)
+        what = json.dumps(dict(command.arguments))
+        self.twin.events.add(command.at_ps, DIRECTOR, command.do, f"{what} (by {command.by})")
+        return command
 
-    def clear_fault(self, fault_id: str, by: str) -> FaultEntry:
-        """Ends a fault at the next look-around."""
-        with self.twin.lock:
-            at_ps = self.running_clock.command_at_ps
-            entry = self.faults.clear(fault_id, at_ps)
-            self._order(at_ps, by, "fault.clear", {"id": fault_id})
-        self._log_order(at_ps, "fault_cleared", entry.id, by)
-        return entry
-
-    def start_workload(self, text: str, owner: str) -> WorkloadEntry:
-        """Adds traffic from the next look-around on."""
-        with self.twin.lock:
-            at_ps = self.running_clock.command_at_ps
-            entry, mapping = self.workloads.start(text, owner, at_ps)
-            self._order(at_ps, owner, "workload.start", {"name": entry.name, "workload": mapping})
-        self._log_order(at_ps, "workload_started", f"{entry.name}: {entry.kind}", owner)
-        return entry
-
-    def stop_workload(self, name: str, by: str) -> WorkloadEntry:
-        """Ends a workload at the next look-around."""
-        with self.twin.lock:
-            at_ps = self.running_clock.command_at_ps
-            entry = self.workloads.stop(name, at_ps)
-            self._order(at_ps, by, "workload.stop", {"name": name})
-        self._log_order(at_ps, "workload_stopped", name, by)
-        return entry
-
-    def command_subnet(self, do: str, arguments: dict[str, Any], by: str) -> int:
-        """Orders the subnet managers; returns the fabric time at which it takes effect."""
-        with self.twin.lock:
-            at_ps = self.running_clock.command_at_ps
-            self._order(at_ps, by, do, arguments)
-        self._log_order(at_ps, do.replace(".", "_"), "", by)
-        return at_ps
-
-    def _order(self, at_ps: int, by: str, do: str, arguments: dict[str, Any]) -> None:
-        """Writes a command down, and has it said with the next promise."""
-        assert self.commands is not None
-        self.twin.pending.append(self.commands.add(at_ps, by or "unknown", do, arguments))
-        self.health.count("fabrictwin_commands_total", do)
-
-    def _log_order(self, at_ps: int, kind: str, text: str, by: str) -> None:
-        self.twin.events.add(at_ps, "director", kind, f"{text} (by {by or 'unknown'})")
+    def active_faults(self) -> list[FaultEntry]:
+        """Faults that are active now."""
+        return [entry for entry in self.orders.faults() if entry.state(self.twin.reached_ps) == "active"]
 
     async def until(self, condition: Callable[[], bool], timeout_s: float | None = None) -> bool:
         """Waits until something is so; whether it is."""
@@ -266,8 +259,14 @@ class Director:
         twin, blueprint = self.twin, self.blueprint
         if twin.state not in (TwinState.PAUSED, TwinState.STOPPED) or self.watch is None:
             raise StateError(f"the twin is {twin.state}: pause it first, or wait until it has stopped")
-        readout = await collect(blueprint, self.watch, twin.reached_ps)
+        readout = await collect(self.orders.plan, blueprint.partition, self.watch, twin)
         return await asyncio.to_thread(describe_twin, readout, twin)
+
+    def _readout_for_clock(self) -> Readout:
+        """The arrays of all shards, for the clock's thread, while everybody stands."""
+        assert self.watch is not None
+        reading = collect(self.orders.plan, self.blueprint.partition, self.watch, self.twin)
+        return asyncio.run_coroutine_threadsafe(reading, self._loop).result()
 
     @property
     def has_ended(self) -> bool:
@@ -276,8 +275,12 @@ class Director:
 
     async def tell_all_to_end(self) -> None:
         """Tells every process of the twin to end, over the bus."""
-        if self.clock is not None:
+        if self.clock is None:
+            return
+        try:
             await asyncio.to_thread(self.clock.end_all)
+        except BusError as error:
+            self.host.log.error("end_not_said", message=str(error))
 
     async def close(self) -> None:
         """Ends."""

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
+from typing import Any
 
 from fabrictwin.runtime.director.changes import Changes
 
@@ -59,6 +61,19 @@ class EventLog:
             self._events.append(event)
         self._changes.ring()
         return event
+
+    def hear(self, at_ps: int, event: Mapping[str, Any]) -> None:
+        """Writes down what a process has said: a line as in the result."""
+        known = ("fabric_ns", "source", "kind", "text", "node", "port")
+        rest = " ".join(f"{key}={value}" for key, value in event.items() if key not in known)
+        self.add(
+            at_ps,
+            str(event["source"]),
+            str(event["kind"]),
+            str(event.get("text", rest)),
+            str(event.get("node", "")),
+            int(event.get("port", 0)),
+        )
 
     def since(self, first: int) -> list[LoggedEvent]:
         """Events from a number on, as far as they are kept."""

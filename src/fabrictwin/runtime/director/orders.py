@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people add to a running twin: faults and workloads, read as a scenario's are."""
+"""What people do to a running twin: read as a scenario is, written into the command log, and listed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from fabrictwin.engine.build import Plan
+from fabrictwin.engine.change import change_plan
 from fabrictwin.errors import InputError, nearest
-from fabrictwin.model.fault import compile_faults, read_faults
+from fabrictwin.model.command import Command, apply_command
+from fabrictwin.model.fault import Fault
+from fabrictwin.model.program import Job
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.model.section import Section
-from fabrictwin.model.workload import compile_workload, read_workload
-from fabrictwin.model.yaml_loader import Document, read_document
+from fabrictwin.model.yaml_loader import read_document
 from fabrictwin.runtime.failures import StateError, UnknownNameError
-from fabrictwin.units import PS_PER_NS
+from fabrictwin.units import PS_PER_NS, parse_time_ps
 
 LARGEST_ENTRY_BYTES = 64 << 10
-MOST_ENTRIES = 10_000
 FROM_SCENARIO = "scenario"
-
-Mapping = dict[str, Any]
+WITHOUT_LEASE = ("link_flap",)
+"""Kinds of faults that end by themselves, and say otherwise when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +29,25 @@ class FaultEntry:
     """A fault, scheduled or injected.
 
     Attributes:
-        id: Its id.
-        kind: Row of the fault table.
+        fault: It.
         owner: Who injected it.
-        text: What it does, in words.
-        start_ps: Fabric time at which it begins.
-        end_ps: Fabric time at which it ends; -1: never.
         is_cleared: Whether somebody ended it early.
     """
 
-    id: str
-    kind: str
+    fault: Fault
     owner: str
-    text: str
-    start_ps: int
-    end_ps: int
-    is_cleared: bool = False
+    is_cleared: bool
+
+    @property
+    def end_ps(self) -> int:
+        """Fabric time at which it ends; -1: never."""
+        return -1 if self.fault.end_ps is None else self.fault.end_ps
 
     def state(self, now_ps: int) -> str:
         """``scheduled``, ``active``, ``over`` or ``cleared``."""
-        if now_ps < self.start_ps:
+        if now_ps < self.fault.start_ps and not self.is_cleared:
             return "scheduled"
-        if self.end_ps < 0 or now_ps < self.end_ps:
+        if self.fault.end_ps is None or now_ps < self.fault.end_ps:
             return "active"
         return "cleared" if self.is_cleared else "over"
 
@@ -58,183 +57,165 @@ class WorkloadEntry:
     """A workload, of the scenario or added.
 
     Attributes:
-        name: Its name.
-        kind: Row of the workload table.
+        job: It.
         owner: Who started it.
-        start_ps: Fabric time at which it begins.
-        stop_ps: Fabric time from which it posts nothing; -1: it is stopped by nobody.
-        flows: Flows that it has.
     """
 
-    name: str
-    kind: str
+    job: Job
     owner: str
-    start_ps: int
-    stop_ps: int
-    flows: int
+
+    @property
+    def start_ps(self) -> int:
+        """Fabric time at which it begins."""
+        return min((program.start_ps for program in self.job.programs), default=0)
+
+    @property
+    def stop_ps(self) -> int:
+        """Fabric time from which it posts nothing; -1: nobody stops it."""
+        stops = [program.stop_ps for program in self.job.programs]
+        return -1 if None in stops or not stops else max(stop for stop in stops if stop is not None)
 
 
-class FaultBook:
-    """The faults of a twin.
+class Orders:
+    """The scenario of a twin as it has become, and who did what.
 
     Args:
-        scenario: Its scenario.
+        plan: The scenario at the start, and its rows.
+
+    Attributes:
+        plan: The scenario as it will be when every order has taken effect.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
-        self._injected = 0
-        self._entries = {
-            fault.name: FaultEntry(
-                fault.name,
-                fault.kind,
-                FROM_SCENARIO,
-                fault.text,
-                fault.start_ps,
-                -1 if fault.end_ps is None else fault.end_ps,
-            )
-            for fault in scenario.faults
-        }
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._fault_owners: dict[str, str] = {}
+        self._job_owners: dict[str, str] = {}
+        self._cleared: set[str] = set()
 
-    def all(self) -> list[FaultEntry]:
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario as it will be when every order has taken effect."""
+        return self.plan.scenario
+
+    def faults(self) -> list[FaultEntry]:
         """Every fault, in order of its beginning."""
-        return sorted(self._entries.values(), key=lambda entry: entry.start_ps)
+        entries = [self.fault(fault.name) for fault in self.scenario.faults]
+        return sorted(entries, key=lambda entry: entry.fault.start_ps)
 
-    def active(self, now_ps: int) -> list[FaultEntry]:
-        """Those that are active."""
-        return [entry for entry in self.all() if entry.state(now_ps) == "active"]
+    def fault(self, name: str) -> FaultEntry:
+        """A fault by its id."""
+        fault = next(fault for fault in self.scenario.faults if fault.name == name)
+        return FaultEntry(fault, self._fault_owners.get(name, FROM_SCENARIO), name in self._cleared)
 
-    def inject(self, text: str, owner: str, at_ps: int) -> tuple[FaultEntry, Mapping]:
-        """Adds a fault.
+    def workloads(self) -> list[WorkloadEntry]:
+        """Every workload, in order of its beginning."""
+        entries = [self.workload(job.name) for job in self.scenario.jobs]
+        return sorted(entries, key=lambda entry: entry.start_ps)
+
+    def workload(self, name: str) -> WorkloadEntry:
+        """A workload by its name."""
+        job = next(job for job in self.scenario.jobs if job.name == name)
+        return WorkloadEntry(job, self._job_owners.get(name, FROM_SCENARIO))
+
+    def inject_fault(self, text: str, owner: str, at_ps: int) -> Command:
+        """A fault that begins at a fabric time.
 
         Args:
-            text: An entry of a scenario's ``faults``, without ``at``.
+            text: An entry of a scenario's ``faults``.
             owner: Who injects it.
-            at_ps: Fabric time at which it begins, full nanoseconds.
-
-        Returns:
-            It, and its mapping for the command log.
+            at_ps: When, full nanoseconds.
 
         Raises:
             InputError: With every problem of it.
         """
-        section = _read_entry(text, "fault", {"at": f"{at_ps // PS_PER_NS}ns"})
-        mapping = section.at(0).value
-        if "duration" not in mapping and mapping.get("kind") not in _WITHOUT_DURATION:
-            section.refuse("required key 'duration' is missing: it is the lease of the fault", 0, "duration")
-        read = read_faults(section)
-        scenario = self._scenario
-        faults = compile_faults(read, scenario.fabric, scenario.mtu_bytes, scenario.hca_models)
-        section.raise_problems()
-        fault = faults.specs[0]
-        self._injected += 1
-        entry = FaultEntry(
-            f"{fault.kind}-{self._injected}",
-            fault.kind,
-            owner or "unknown",
-            fault.text,
-            at_ps,
-            -1 if fault.end_ps is None else fault.end_ps,
-        )
-        self._entries[entry.id] = entry
-        return entry, {key: value for key, value in mapping.items() if key != "at"}
+        mapping = _read_entry(text, "fault", "at", at_ps)
+        if "duration" not in mapping and mapping.get("kind") not in WITHOUT_LEASE:
+            raise InputError.of(
+                "required key 'duration' is missing: the lease of the fault", field="duration"
+            )
+        name = str(mapping.pop("name", "") or _unused(str(mapping.get("kind")), self.scenario.faults))
+        command = self._obey(at_ps, "fault.inject", {"id": name, "fault": mapping}, owner)
+        self._fault_owners[name] = command.by
+        return command
 
-    def clear(self, fault_id: str, at_ps: int) -> FaultEntry:
-        """Ends a fault.
+    def clear_fault(self, name: str, by: str, at_ps: int) -> Command:
+        """The end of a fault, before its lease ends.
 
         Raises:
             UnknownNameError: There is none of this id.
-            StateError: It is over, or was scheduled by the scenario.
+            StateError: It is over.
         """
-        entry = self._entries.get(fault_id)
-        if entry is None:
-            raise UnknownNameError(f"no fault {fault_id[:80]!r}{nearest(fault_id[:80], self._entries)}")
-        if entry.owner == FROM_SCENARIO:
-            raise StateError(f"fault {fault_id!r} is the scenario's: only injected faults can be cleared")
-        if entry.state(at_ps) != "active":
-            raise StateError(f"fault {fault_id!r} is {entry.state(at_ps)}")
-        self._entries[fault_id] = replace(entry, end_ps=at_ps, is_cleared=True)
-        return self._entries[fault_id]
+        known = [fault.name for fault in self.scenario.faults]
+        if name not in known:
+            raise UnknownNameError(f"no fault {name[:80]!r}{nearest(name[:80], known)}")
+        state = self.fault(name).state(at_ps)
+        if state in ("over", "cleared"):
+            raise StateError(f"fault {name!r} is {state}")
+        command = self._obey(at_ps, "fault.clear", {"id": name}, by)
+        self._cleared.add(name)
+        return command
 
-
-_WITHOUT_DURATION = ("link_flap",)
-"""Kinds that end by themselves and say otherwise when."""
-
-
-class WorkloadBook:
-    """The workloads of a twin.
-
-    Args:
-        scenario: Its scenario.
-    """
-
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
-        self._entries: dict[str, WorkloadEntry] = {}
-        for job in scenario.jobs:
-            starts = [program.start_ps for program in job.programs]
-            stops = [program.stop_ps for program in job.programs]
-            stop_ps = max((-1 if stop is None else stop for stop in stops), default=-1)
-            self._entries[job.name] = WorkloadEntry(
-                job.name, job.kind, FROM_SCENARIO, min(starts, default=0), stop_ps, len(job.flows)
-            )
-
-    def all(self) -> list[WorkloadEntry]:
-        """Every workload, in order of its beginning."""
-        return sorted(self._entries.values(), key=lambda entry: entry.start_ps)
-
-    def start(self, text: str, owner: str, at_ps: int) -> tuple[WorkloadEntry, Mapping]:
-        """Adds a workload.
+    def start_workload(self, text: str, owner: str, at_ps: int) -> Command:
+        """A workload that begins at a fabric time.
 
         Args:
-            text: An entry of a scenario's ``workload``, without ``start``.
+            text: An entry of a scenario's ``workload``.
             owner: Who starts it.
-            at_ps: Fabric time at which it begins, full nanoseconds.
-
-        Returns:
-            It, and its mapping for the command log, with its name.
+            at_ps: When, full nanoseconds.
 
         Raises:
             InputError: With every problem of it.
         """
-        section = _read_entry(text, "workload", {"start": f"{at_ps // PS_PER_NS}ns"})
-        mapping = section.at(0).value
-        mapping.setdefault("name", f"{mapping.get('kind')}-{len(self._entries)}")
-        read = read_workload(section)
-        jobs = compile_workload(read, self._scenario.fabric, self._scenario.seed)
-        if str(mapping["name"]) in self._entries:
-            section.refuse(f"a second workload with the name {mapping['name']!r}", 0, "name")
-        section.raise_problems()
-        (job,) = jobs
-        entry = WorkloadEntry(job.name, job.kind, owner or "unknown", at_ps, -1, len(job.flows))
-        self._entries[entry.name] = entry
-        return entry, {key: value for key, value in mapping.items() if key != "start"}
+        mapping = _read_entry(text, "workload", "start", at_ps)
+        name = str(mapping.pop("name", "") or _unused(str(mapping.get("kind")), self.scenario.jobs))
+        command = self._obey(at_ps, "workload.start", {"name": name, "workload": mapping}, owner)
+        self._job_owners[name] = command.by
+        return command
 
-    def stop(self, name: str, at_ps: int) -> WorkloadEntry:
-        """Ends a workload.
+    def stop_workload(self, name: str, by: str, at_ps: int) -> Command:
+        """The end of a workload.
 
         Raises:
             UnknownNameError: There is none of this name.
             StateError: It was stopped already.
         """
-        entry = self._entries.get(name)
-        if entry is None:
-            raise UnknownNameError(f"no workload {name[:80]!r}{nearest(name[:80], self._entries)}")
-        if 0 <= entry.stop_ps <= at_ps:
+        known = [job.name for job in self.scenario.jobs]
+        if name not in known:
+            raise UnknownNameError(f"no workload {name[:80]!r}{nearest(name[:80], known)}")
+        if 0 <= self.workload(name).stop_ps <= at_ps:
             raise StateError(f"workload {name!r} was stopped already")
-        self._entries[name] = replace(entry, stop_ps=at_ps)
-        return self._entries[name]
+        return self._obey(at_ps, "workload.stop", {"name": name}, by)
+
+    def order_subnet(self, do: str, node: str, by: str, at_ps: int) -> Command:
+        """A sweep of, or a handover to, the subnet manager on a node."""
+        return self._obey(at_ps, do, {"node": node}, by)
+
+    def _obey(self, at_ps: int, do: str, arguments: Mapping[str, Any], by: str) -> Command:
+        command = Command(at_ps, do, arguments, by or "unknown")
+        self.plan = change_plan(self.plan, apply_command(self.scenario, command))
+        return command
 
 
-def _read_entry(text: str, what: str, added: Mapping) -> Section:
-    """A list of the one entry that a text holds, as a scenario's section."""
+def _unused(kind: str, named: tuple[Fault, ...] | tuple[Job, ...]) -> str:
+    names = {item.name for item in named}
+    return next(name for number in range(len(names) + 1) if (name := f"{kind}-{number + 1}") not in names)
+
+
+def _read_entry(text: str, what: str, begin: str, earliest_ps: int) -> dict[str, Any]:
+    """The mapping that a text holds; it may begin later than the earliest fabric time, but not before."""
     if len(text) > LARGEST_ENTRY_BYTES:
         raise InputError.of(f"is larger than {LARGEST_ENTRY_BYTES:,} bytes", field=what)
-    document = read_document(text, f"<{what}>")
-    if not isinstance(document.value, dict):
+    mapping = read_document(text, f"<{what}>").value
+    if not isinstance(mapping, dict):
         raise InputError.of(f"expected a mapping with the key 'kind', got {text[:60]!r}", field=what)
-    for key in added:
-        if key in document.value:
-            raise InputError.of(f"key {key!r} is not given here: it begins when it is accepted", field=key)
-    lines = {(0, *path): line for path, line in document.lines.items()}
-    return Section(Document([document.value | added], document.file, lines))
+    if begin in mapping and _time_ps(mapping[begin], begin) < earliest_ps:
+        earliest = f"{earliest_ps // PS_PER_NS} ns"
+        raise InputError.of(f"expected a fabric time from {earliest} on, got {mapping[begin]!r}", field=begin)
+    return mapping
+
+
+def _time_ps(value: Any, field: str) -> int:
+    try:
+        return parse_time_ps(str(value))
+    except ValueError as error:
+        raise InputError.of(str(error), field=field) from None

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Lock
 
+from fabrictwin.engine.deadlock import Deadlock
+from fabrictwin.model.controller import SubnetEvent
 from fabrictwin.runtime.director.changes import Changes
 from fabrictwin.runtime.director.event_log import EventLog
 
@@ -25,6 +27,21 @@ class TwinState(StrEnum):
 ENDED = (TwinState.STOPPED, TwinState.FAILED)
 
 
+@dataclass(slots=True)
+class PendingCommand:
+    """A command whose fabric time has not come.
+
+    Attributes:
+        at_ps: When it takes effect.
+        line: Its line of the log.
+        is_said: Whether everybody has been told.
+    """
+
+    at_ps: int
+    line: bytes
+    is_said: bool = False
+
+
 @dataclass
 class Twin:
     """The state of a twin. Plain fields have one writer, the clock thread, unless said otherwise.
@@ -41,10 +58,10 @@ class Twin:
         duration_ps: Fabric time of its end at the latest.
         end_ps: Fabric time of its end, once it has stopped.
         stopped: Why: duration, idle, deadlock.
-        deadlock_cycle: The output VLs of a deadlock.
-        deadlock_since_ps: Since when they wait for each other.
+        deadlock: The deadlock that it has stopped in.
+        subnet_events: What the subnet managers have said of themselves.
         error: What failed.
-        pending: Commands that are to be said with the next promise, as lines of the log.
+        pending: Commands whose fabric time has not come.
         lock: Held by who changes ``goal_ps``, ``pending`` or ``state``.
     """
 
@@ -58,10 +75,10 @@ class Twin:
     duration_ps: int = 0
     end_ps: int = 0
     stopped: str = ""
-    deadlock_cycle: tuple[str, ...] = ()
-    deadlock_since_ps: int = 0
+    deadlock: Deadlock | None = None
+    subnet_events: list[SubnetEvent] = field(default_factory=list)
     error: str = ""
-    pending: list[bytes] = field(default_factory=list)
+    pending: list[PendingCommand] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:

@@ -30,13 +30,13 @@ class Watched:
     """How a service is.
 
     Attributes:
-        shard: Name of its logical process.
+        process: Name of its logical process.
         record: Where it listens; None: it has not come yet.
         health: ``serving``, ``not_serving``, ``unreachable``, ``missing`` or ``other_version``.
         answered_s: Monotonic time of its last answer.
     """
 
-    shard: str
+    process: str
     record: ServiceRecord | None
     health: str
     answered_s: float
@@ -70,11 +70,15 @@ class Watch:
         """Whether every service is ready."""
         return all(service.health == "serving" for service in self.services.values())
 
-    async def run(self) -> None:
-        """Looks again and again."""
-        while True:
-            await self.look()
-            await asyncio.sleep(EVERY_S if self.all_serve else EVERY_S / 10)
+    @property
+    def failure(self) -> str:
+        """What a service has failed with, or that one is of another version; empty: all is well."""
+        for service in self.services.values():
+            if service.record is not None and service.record.error:
+                return f"{service.process}: {service.record.error}"
+            if service.record is not None and service.record.version != VERSION:
+                return f"{service.process} is of version {service.record.version}, the director of {VERSION}"
+        return ""
 
     async def look(self) -> None:
         """Asks every service once."""
@@ -90,7 +94,7 @@ class Watch:
         if health not in (MISSING, UNREACHABLE):
             service.answered_s = monotonic()
         if health != service.health:
-            self._log.info("service_health", watched=service.shard, health=health, before=service.health)
+            self._log.info("service_health", watched=service.process, health=health, before=service.health)
             service.health = health
 
     async def _health_of(self, service: Watched) -> str:
@@ -98,7 +102,7 @@ class Watch:
             return MISSING
         if service.record.version != VERSION:
             return OTHER_VERSION
-        stub = health_pb2_grpc.HealthStub(self.channel_to(service.shard))
+        stub = health_pb2_grpc.HealthStub(self.channel_to(service.process))
         try:
             answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
         except grpc.aio.AioRpcError:
