@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabrictwin.model.action import Action
@@ -30,8 +30,9 @@ class Case:
         actions: The faults, in the order of their index.
         lft: Output port by node and LID; 255 or absent: none.
         lids: LID of each HCA port.
+        lmc: An HCA port has 2**lmc LIDs; queue pairs of a flow take them in turn.
+        service_level: SL of the path from a port to a LID, where routing decides it; None: the flow's.
         lft_writes: (fabric time, switch, output port by LID) of what is written into tables later.
-        vls: VLs that are in use, VL15 among them; numbers the random draws of a port.
         seed: Seed of every draw.
         qos: VLs and their arbitration, the same on every port.
         congestion_control: The setting of every switch and HCA.
@@ -44,9 +45,10 @@ class Case:
     jobs: Sequence[Job]
     lft: Mapping[int, Mapping[int, int]]
     lids: Mapping[PortRef, int]
+    lmc: int = 0
+    service_level: Callable[[PortRef, int], int] | None = None
     actions: Sequence[Action] = ()
     lft_writes: Sequence[tuple[int, int, Mapping[int, int]]] = ()
-    vls: int = 2
     seed: int = 1
     qos: Qos = ONE_VL
     congestion_control: CongestionControl = NO_CONTROL

@@ -23,6 +23,8 @@ from reference.case import Case
 from reference.difference import Row, first_difference
 from reference.fabric import OracleFabric
 from reference.packet import PacketKind
+from reference.port import VL15
+from reference.totals import different_totals, oracle_totals, result_totals
 from reference.world import FcpRow, PacketRow
 
 _PACKET_FIELDS = ("port", "start_ps", "vl", "kind", "qp", "psn", "wire", "bits")
@@ -47,7 +49,8 @@ def case_of(scenario: Scenario) -> Case:
             (write.at_ps, write.node, dict(enumerate(write.ports, write.block * LFT_BLOCK_LIDS)))
             for write in _play_managers(scenario, routes)
         ],
-        vls=vls_in_use(scenario),
+        lmc=forwarding.lmc,
+        service_level=forwarding.service_level,
         seed=scenario.seed,
         qos=scenario.qos,
         congestion_control=scenario.congestion_control,
@@ -75,24 +78,20 @@ def _play_managers(scenario: Scenario, routes: Routes) -> list[LftWrite]:
     return sorted(writes)
 
 
-def vls_in_use(scenario: Scenario) -> int:
-    """Data VLs up to the highest that a flow is on, and VL15."""
-    return max((scenario.qos.sl2vl[flow.sl] for job in scenario.jobs for flow in job.flows), default=0) + 2
-
-
 def compare(scenario: Scenario) -> str:
     """What differs between the oracle and the engine; empty where nothing does."""
-    oracle = OracleFabric(case_of(scenario))
-    oracle.run(scenario.duration_ps)
     simulation = open_simulation(scenario, trace=True)
     simulation.run()
+    oracle = OracleFabric(case_of(scenario))
     # A run that has stopped early says nothing of what would have come later.
     end_ps = simulation.now_ps
-    return first_difference(
+    oracle.run(end_ps - 1)
+    difference = first_difference(
         _until(end_ps, [*oracle.world.packets, *oracle.world.fcps]),
         _until(end_ps, _engine_rows(simulation)),
         [node.name for node in scenario.fabric.nodes],
     )
+    return difference or different_totals(oracle_totals(oracle, end_ps), result_totals(simulation.result()))
 
 
 def _until(end_ps: int, rows: Iterable[Row]) -> list[Row]:
@@ -117,7 +116,7 @@ def _packet_row(
         start_ps,
         end.node,
         end.port,
-        vl,
+        VL15 if kind == PacketKind.MANAGEMENT else vl,
         kind,
         queue_pair,
         0 if kind == PacketKind.CNP else psn,

@@ -10,6 +10,7 @@ from functools import partial
 from fabrictwin.model.action import Action, ActionKind
 from fabrictwin.model.fabric import PortRef
 from fabrictwin.model.program import Flow
+from fabrictwin.model.qos import DROP_VL
 from reference.case import Case
 from reference.events import Kind
 from reference.go_back_n import Requester
@@ -54,6 +55,8 @@ class OracleFabric:
         self.flows: list[tuple[Flow, list[QueuePair]]] = []
         self.ranks: list[Rank] = []
         self._start_jobs()
+        vls = (case.qos.sl2vl[pair.sl] for pair in self.queue_pairs)
+        self.world.vls = 2 + max((vl for vl in vls if vl != DROP_VL), default=0)
         for index, action in enumerate(case.actions):
             self._schedule(index, action)
         for index, (at_ps, node, ports) in enumerate(case.lft_writes, len(case.actions)):
@@ -102,16 +105,18 @@ class OracleFabric:
         case = self.world.case
         model = case.hcas[flow.src.node]
         pairs = []
-        for _ in range(flow.qps):
+        for number in range(flow.qps):
+            dlid = case.lids[flow.dst] + number % 2**case.lmc
             pair = QueuePair(
                 index=len(self.queue_pairs),
                 flow=len(self.flows),
                 src=self.ports[flow.src],
                 dst=self.ports[flow.dst],
-                sl=flow.sl,
+                sl=flow.sl if case.service_level is None else case.service_level(flow.src, dlid),
+                management=flow.management,
                 mtu_bytes=case.mtu_bytes,
                 ack_every=model.ack_every,
-                dlid=case.lids[flow.dst],
+                dlid=dlid,
                 slid=case.lids[flow.src],
                 requester=Requester(
                     model.retry_count, model.rnr_retry, model.ack_timeout_ps, model.rnr_timer_ps

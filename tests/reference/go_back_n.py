@@ -134,21 +134,23 @@ class Requester:
         if self.failed or psn < self.una:
             return
         self.acknowledge(psn - 1, now_ps)
-        self._retry(psn)
+        if self.rnr_until_ps is None:
+            self._retry(psn)
 
     def rnr_nak(self, psn: int, now_ps: int) -> None:
         """The responder has no buffer for ``psn`` yet."""
         if self.failed or psn < self.una:
             return
         self.acknowledge(psn - 1, now_ps)
+        if self.rnr_until_ps is not None:
+            return
         if self.rnr_retry != INFINITE_RNR_RETRY:
             if self.rnr_retries_left == 0:
                 self._fail()
                 return
             self.rnr_retries_left -= 1
         self.next = psn
-        if self.rnr_until_ps is None:
-            self.rnr_until_ps = now_ps + self.rnr_timer_ps
+        self.rnr_until_ps = now_ps + self.rnr_timer_ps
 
     def rnr_over(self) -> None:
         """The wait after an RNR NAK is over."""

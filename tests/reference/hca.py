@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Callable
 
 from fabrictwin.model.hardware import HcaModel
+from fabrictwin.model.qos import DROP_VL
 from reference.drain import Drain
 from reference.events import Kind
 from reference.packet import CNP_BYTES, RESPONSE_BYTES, Arrival, Packet, PacketKind
-from reference.port import Port, Receiving
+from reference.port import VL15, Port, Receiving
 from reference.queue_pair import Message, QueuePair, WaitingAnswer
 from reference.rate_control import RateControl
 from reference.vl_arbitration import VlArbiter
@@ -30,6 +31,7 @@ class Hca:
         self.queue_pairs = queue_pairs
         self.ports: dict[int, Port] = {}
         self.rings: dict[tuple[int, int], deque[QueuePair]] = {}
+        self.datagrams: dict[int, deque[Packet]] = {}
         self.responses: dict[tuple[int, int], deque[QueuePair]] = {}
         self.arbiters: dict[int, VlArbiter] = {}
         self.drains: dict[int, Drain] = {}
@@ -44,17 +46,21 @@ class Hca:
             for vl in range(self.world.data_vls):
                 self.rings[number, vl] = deque()
                 self.responses[number, vl] = deque()
+            self.datagrams[number] = deque()
             self.arbiters[number] = self.world.new_arbiter()
             self.drains[number] = Drain(port, self.model.drain_rate_bps)
 
     def vl_of(self, sl: int) -> int:
-        return self.world.case.qos.sl2vl[sl]
+        """VL that a service level is sent on; what the table drops is left to the first switch."""
+        vl = self.world.case.qos.sl2vl[sl]
+        return 0 if vl == DROP_VL else vl
 
     # Posting
 
     def post(self, queue_pair: QueuePair, size_bytes: int) -> None:
         """Posts a message."""
         if queue_pair.requester.failed:
+            queue_pair.refused += 1
             return
         now_ps = self.world.now_ps
         is_prefetched = queue_pair.is_prefetching(now_ps)
@@ -70,7 +76,22 @@ class Hca:
 
     def _posted(self, queue_pair: QueuePair, message: Message) -> None:
         queue_pair.requester.end = message.end
-        self._update(queue_pair)
+        if queue_pair.management:
+            self._queue_datagrams(queue_pair)
+        else:
+            self._update(queue_pair)
+
+    def _queue_datagrams(self, queue_pair: QueuePair) -> None:
+        """Nobody acknowledges them: they are done with when they are queued."""
+        requester = queue_pair.requester
+        while requester.next < requester.end:
+            if queue_pair.first_ps is None:
+                queue_pair.first_ps = self.world.now_ps
+            self.datagrams[queue_pair.src.number].append(queue_pair.next_data())
+            requester.next += 1
+            requester.una = requester.sent_end = requester.next
+        self.on_sent(queue_pair)
+        self.choose(queue_pair.src)
 
     # Transmit side
 
@@ -82,6 +103,8 @@ class Hca:
         can_send = queue_pair.requester.can_send
         if not can_send and queue_pair in ring:
             ring.remove(queue_pair)
+            if self._candidate(queue_pair.src, self.vl_of(queue_pair.sl)) is None:
+                queue_pair.src.waits(self.vl_of(queue_pair.sl), for_credits=False)
         elif can_send and queue_pair not in ring:
             if queue_pair.not_before_ps > self.world.now_ps:
                 self._pace(queue_pair)
@@ -101,29 +124,38 @@ class Hca:
         if not port.up or port.packet_until_ps > self.world.now_ps:
             return
         candidates = {vl: self._candidate(port, vl) for vl in range(self.world.data_vls)}
-        eligible = [
-            vl for vl, packet in candidates.items() if packet is not None and port.may_send(packet, vl)
-        ]
-        vl = self.arbiters[port.number].choose(eligible)
-        packet = None if vl is None else candidates[vl]
-        if vl is None or packet is None:
+        eligible = []
+        for vl, packet in candidates.items():
+            if packet is not None:
+                fits = port.may_send(packet, vl)
+                port.waits(vl, for_credits=not fits)
+                eligible += [vl] * fits
+        if self.datagrams[port.number]:
+            port.transmit(self.datagrams[port.number].popleft(), VL15)
             return
-        if packet.kind is PacketKind.DATA:
-            self._send_data(port, vl, packet)
+        chosen = self.arbiters[port.number].choose(eligible)
+        first = None if chosen is None else candidates[chosen]
+        if chosen is None or first is None:
+            return
+        if first.kind is PacketKind.DATA:
+            self._send_data(port, chosen, first)
         else:
-            self.responses[port.number, vl].popleft().answer = None
-            port.transmit(packet, vl)
-        self.arbiters[port.number].sent(packet.wire_bytes)
+            self.responses[port.number, chosen].popleft().answer = None
+            port.transmit(first, chosen)
+        self.arbiters[port.number].sent(first.wire_bytes)
 
     def _send_data(self, port: Port, vl: int, packet: Packet) -> None:
         queue_pair = self.rings[port.number, vl].popleft()
         requester = queue_pair.requester
         start_ps, end_ps = port.transmit(packet, vl)
         queue_pair.retransmitted += packet.psn < requester.sent_end
+        if queue_pair.first_ps is None:
+            queue_pair.first_ps = start_ps
         requester.sent(start_ps)
         queue_pair.last_end_ps = end_ps
         self._set_ack_timer(queue_pair)
         delay_ps = self.rate_control.delay_ps(queue_pair, end_ps - start_ps)
+        queue_pair.limited_ps += delay_ps
         if delay_ps:
             queue_pair.not_before_ps = end_ps + delay_ps
             self._pace(queue_pair)
@@ -136,7 +168,9 @@ class Hca:
         self._at(at_ps, Kind.PACED, queue_pair.index, lambda: self._update(queue_pair))
 
     def drop_waiting(self, port: Port) -> None:
-        """The link is down: discards the responses that wait for it; queue pairs wait."""
+        """The link is down: discards the responses and datagrams that wait; queue pairs wait."""
+        port.counters["port_xmit_discards"] += len(self.datagrams[port.number])
+        self.datagrams[port.number].clear()
         for vl in range(self.world.data_vls):
             for queue_pair in self.responses[port.number, vl]:
                 queue_pair.answer = None
@@ -178,6 +212,8 @@ class Hca:
         queue_pair = self.queue_pairs[arrival.packet.queue_pair]
         if arrival.packet.kind is PacketKind.DATA:
             self.drains[arrival.port.number].take(arrival, lambda: self._data(arrival.packet, queue_pair))
+        elif arrival.packet.kind is PacketKind.MANAGEMENT:
+            self._deliver(arrival.packet, queue_pair)
         else:
             arrival.free(self.world.now_ps)
             self._answered(arrival.packet, queue_pair)
@@ -186,16 +222,22 @@ class Hca:
         accepted, response = queue_pair.responder.receive(
             packet.psn, packet.ack_req, packet.first, self.receive_queue_ready
         )
-        message = queue_pair.message_of(packet.psn)
-        if accepted and packet.psn == message.end - 1:
-            self._complete(queue_pair, message)
+        if accepted:
+            self._deliver(packet, queue_pair)
         if response is not None:
             self._respond(queue_pair, PacketKind(response.answer), response.psn, packet.fecn)
         elif packet.fecn:
             self._respond(queue_pair, PacketKind.CNP, 0, True)
 
-    def _complete(self, queue_pair: QueuePair, message: Message) -> None:
+    def _deliver(self, packet: Packet, queue_pair: QueuePair) -> None:
+        message = queue_pair.message_of(packet.psn)
         in_memory_ps = self.world.now_ps + self.model.rx_latency_ps
+        queue_pair.delivered_bytes += queue_pair.payload_bytes(packet.psn)
+        queue_pair.last_ps = in_memory_ps
+        if packet.psn == message.end - 1:
+            self._complete(queue_pair, message, in_memory_ps)
+
+    def _complete(self, queue_pair: QueuePair, message: Message, in_memory_ps: int) -> None:
         message.in_memory_ps = in_memory_ps
 
         def received() -> None:

@@ -17,16 +17,21 @@ class Lane:
         sender: Credits of the packets that go out.
         pending: (due, blocks) of what no flow-control packet has told yet.
         last_start_ps: Start of the last flow-control packet; None: there was none.
+        refresh_ps: When one is due because something was lost; None: nothing was.
     """
 
     receiver: CreditReceiver
     sender: CreditSender
     pending: list[tuple[int, int]] = field(default_factory=list)
     last_start_ps: int | None = None
+    refresh_ps: int | None = None
 
     def due_ps(self) -> int | None:
         """Since when, or from when on, a flow-control packet is due."""
-        return min((due for due, _ in self.pending), default=None)
+        times = [due for due, _ in self.pending]
+        if self.refresh_ps is not None:
+            times.append(self.refresh_ps)
+        return min(times, default=None)
 
     def earliest_ps(self, free_ps: int, min_gap_ps: int) -> int | None:
         """When the next flow-control packet of this VL can start."""
@@ -45,4 +50,11 @@ class Lane:
 
     def lost_something(self, interval_ps: int) -> None:
         """A packet or a flow-control packet was lost: the next one is due an interval after the last."""
-        self.pending.append(((self.last_start_ps or 0) + interval_ps, 0))
+        refresh_ps = (self.last_start_ps or 0) + interval_ps
+        self.refresh_ps = refresh_ps if self.refresh_ps is None else min(self.refresh_ps, refresh_ps)
+
+    def starts(self, now_ps: int) -> None:
+        """A flow-control packet starts, with all that is free by now."""
+        self.collect(now_ps)
+        self.last_start_ps = now_ps
+        self.refresh_ps = None

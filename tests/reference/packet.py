@@ -71,9 +71,11 @@ class Arrival:
         packet: The packet.
         port: The port that it comes into.
         vl: VL on the wire.
-        blocks: Blocks that it takes in the buffer.
+        blocks: Blocks that it takes in the buffer; 0: the link has come up since, it stands in no account.
         head_in_ps: Its first byte is in.
         tail_in_ps: Its last byte is in.
+        hits: Tries that a symbol error has spoilt.
+        corrupted: That was all of them.
         received: Its header has come: it holds its blocks.
         lost: The link went down under it.
     """
@@ -84,9 +86,12 @@ class Arrival:
     blocks: int
     head_in_ps: int
     tail_in_ps: int
+    hits: int
+    corrupted: bool
     received: bool = False
     lost: bool = False
 
     def free(self, due_ps: int) -> None:
         """Its blocks are free from a time on."""
-        self.port.free_blocks(self.vl, self.blocks, due_ps)
+        if self.blocks:
+            self.port.free_blocks(self.vl, self.blocks, due_ps)

@@ -80,7 +80,10 @@ class Port:
         self.fcps_sent = 0
         self.last_tail_in_ps = 0
         self.incoming: list[Arrival] = []
+        self.vl15_held = 0
         self.outages = 0
+        self.xmit_wait_ps = 0
+        self.waits_since_ps: dict[int, int] = {}
 
     def connect(self, peer: Port, rate_bps: int, propagation_ps: int) -> None:
         """Plugs the cable in."""
@@ -133,7 +136,7 @@ class Port:
         wire_ps = self.wire_ps(packet.wire_bytes)
         hits, lost = self._hits()
         first_ps = max(self.now_ps, self.free_ps)
-        start_ps = first_ps + hits * (wire_ps + 2 * self.delay_ps)
+        start_ps = first_ps + (hits - lost) * (wire_ps + 2 * self.delay_ps)
         self.free_ps = self.packet_until_ps = start_ps + wire_ps
         self.at(self.free_ps, Kind.PORT_FREE, 0, lambda: self.owner.choose(self))
         self.counters["port_xmit_pkts"] += 1
@@ -143,7 +146,7 @@ class Port:
             self.lanes[vl].sender.send(self.blocks_there(packet))
             if lost:
                 self.lanes[vl].lost_something(self.wire_ps(REFRESH_BYTE_TIMES))
-        self.peer.expect(packet, vl, start_ps, wire_ps, lost)
+        self.peer.expect(packet, vl, start_ps, wire_ps, hits, lost)
         self.packets_sent += 1
         self.schedule_fcp()
         return start_ps, start_ps + wire_ps
@@ -152,14 +155,12 @@ class Port:
         return self.world.draw(stream, self.index, counter) >> 32 < self.error_threshold
 
     def _hits(self) -> tuple[int, bool]:
-        """Tries that a symbol error spoils before the one that counts, and whether that one is spoilt too."""
+        """Tries that a symbol error spoils, and whether that is all of them."""
         tries = MAX_TRIES if self.llr else 1
         for attempt in range(tries):
             if not self._is_hit(Stream.PACKET_ERROR, self.packets_sent * MAX_TRIES + attempt):
-                self.peer.count_hits(attempt, self.llr)
                 return attempt, False
-        self.peer.count_hits(tries, self.llr)
-        return tries - 1, True
+        return tries, True
 
     def count_hits(self, hits: int, retried: bool) -> None:
         """Symbol errors at this port."""
@@ -167,18 +168,26 @@ class Port:
         if retried:
             self.counters["local_link_integrity_errors"] += hits
 
+    def waits(self, vl: int, for_credits: bool) -> None:
+        """The candidate of a VL has no credits, or has them (or there is none any more)."""
+        if for_credits:
+            self.waits_since_ps.setdefault(vl, self.now_ps)
+        elif vl in self.waits_since_ps:
+            self.xmit_wait_ps += self.now_ps - self.waits_since_ps.pop(vl)
+
+    def waited_ps(self, until_ps: int) -> int:
+        """Sum over the VLs of the time that candidates have waited for credits."""
+        return self.xmit_wait_ps + sum(until_ps - since_ps for since_ps in self.waits_since_ps.values())
+
     # Receiving packets
 
-    def expect(self, packet: Packet, vl: int, start_ps: int, wire_ps: int, lost: bool) -> None:
+    def expect(self, packet: Packet, vl: int, start_ps: int, wire_ps: int, hits: int, lost: bool) -> None:
         """A packet is on the wire towards this port."""
         nominal_ps = start_ps + self.peer.delay_ps
         head_in_ps = max(nominal_ps + self._jitter_ps(), self.last_tail_in_ps)
         tail_in_ps = self.last_tail_in_ps = head_in_ps + wire_ps
-        if lost:
-            self.counters["port_rcv_errors"] += 1
-            return
         blocks = blocks_of(packet.wire_bytes, self.owner.receiving.block_bytes)
-        arrival = Arrival(packet, self, vl, blocks, head_in_ps, tail_in_ps)
+        arrival = Arrival(packet, self, vl, blocks, head_in_ps, tail_in_ps, hits, lost)
         self.incoming.append(arrival)
         self.at(nominal_ps, Kind.HEADER, 0, lambda: self._header(arrival))
         self.at(self.owner.arrives_at(head_in_ps, tail_in_ps), Kind.ARRIVE, 0, lambda: self._arrive(arrival))
@@ -190,15 +199,23 @@ class Port:
         return self.world.draw_below(Stream.FEC_JITTER, self.peer.index, self.peer.packets_sent, codeword_ps)
 
     def _header(self, arrival: Arrival) -> None:
-        if not arrival.lost and arrival.vl != VL15:
+        if not arrival.lost and not arrival.corrupted and arrival.vl != VL15:
             arrival.received = True
             self.lanes[arrival.vl].receiver.receive(arrival.blocks)
 
     def _arrive(self, arrival: Arrival) -> None:
-        if not arrival.lost:
-            self.counters["port_rcv_pkts"] += 1
-            self.counters["port_rcv_data"] += arrival.packet.wire_bytes
-            self.owner.arrive(arrival)
+        if arrival.lost:
+            return
+        self.count_hits(arrival.hits, self.peer.llr)
+        if arrival.corrupted:
+            self.settle(arrival)
+            self.counters["port_rcv_errors"] += 1
+            return
+        self.counters["port_rcv_pkts"] += 1
+        self.counters["port_rcv_data"] += arrival.packet.wire_bytes
+        self.counters["port_pkt_rcv_fecn"] += arrival.packet.fecn
+        self.counters["port_pkt_rcv_becn"] += arrival.packet.becn
+        self.owner.arrive(arrival)
 
     def settle(self, arrival: Arrival) -> None:
         """The node has taken charge of a packet: a link that goes down does not touch it any more."""
@@ -208,7 +225,9 @@ class Port:
 
     def free_blocks(self, vl: int, blocks: int, due_ps: int) -> None:
         """Blocks of the receive buffer are free from ``due_ps`` on."""
-        if vl != VL15:
+        if vl == VL15:
+            self.vl15_held -= blocks
+        else:
             self.lanes[vl].pending.append((due_ps, blocks))
             self.schedule_fcp()
 
@@ -244,11 +263,11 @@ class Port:
 
     def _send_fcp(self, start_ps: int, vl: int) -> None:
         lane = self.lanes[vl]
-        lane.collect(start_ps)
-        lane.last_start_ps = start_ps
+        lane.starts(start_ps)
         self.free_ps = start_ps + self.wire_ps(FCP_BYTES)
         self.world.trace_fcp(start_ps, self, vl, lane.receiver.fccl)
         self.fcps_sent += 1
+        self.counters["flow_control_packets"] += 1
         hit = self._is_hit(Stream.FCP_ERROR, self.fcps_sent)
         if hit:
             self.peer.count_hits(1, False)
@@ -289,6 +308,8 @@ class Port:
             if arrival.received:
                 self.lanes[arrival.vl].receiver.free(arrival.blocks)
         self.owner.drop_waiting(self)
+        for vl in range(self.world.data_vls):
+            self.waits(vl, for_credits=False)
 
     def go_up(self) -> None:
         """The link at this port works again."""
@@ -296,9 +317,12 @@ class Port:
             return
         self.up = True
         self.free_ps = self.packet_until_ps = self.now_ps
+        for arrival in self.incoming:
+            if arrival.vl != VL15:
+                self.lanes[arrival.vl].receiver.free(arrival.blocks)
+            arrival.blocks = 0
         for lane in self.lanes:
-            lane.collect(self.now_ps)
-            lane.last_start_ps = self.now_ps
+            lane.starts(self.now_ps)
             lane.receiver.restart()
             lane.sender.restart()
         self.at(self.now_ps, Kind.LINK_INIT, 0, self._advertise)
@@ -308,3 +332,4 @@ class Port:
         for vl, lane in enumerate(self.lanes):
             self.peer.expect_fcp(vl, 0, lane.receiver.fccl, arrives_ps)
         self.schedule_fcp()
+        self.owner.choose(self)

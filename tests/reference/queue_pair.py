@@ -51,6 +51,7 @@ class QueuePair:
         src: The requester's port.
         dst: The responder's port.
         sl: Service level.
+        management: Sends datagrams on VL15 instead of a reliable connection.
         mtu_bytes: Largest payload.
         ack_every: Packets per acknowledgement.
         dlid: LID of ``dst``.
@@ -64,6 +65,11 @@ class QueuePair:
         ack_timer_ps: Deadline that the last timer event was set for.
         completed: Messages that are in memory.
         retransmitted: Packets that were sent again.
+        first_ps: Start of its first packet; None: nothing was sent.
+        last_ps: When the last byte that was accepted is in memory; -1: none was.
+        delivered_bytes: Payload that was accepted.
+        limited_ps: Sum of its injection-rate delays.
+        refused: Messages that were posted after it had failed.
     """
 
     index: int
@@ -71,6 +77,7 @@ class QueuePair:
     src: Port
     dst: Port
     sl: int
+    management: bool
     mtu_bytes: int
     ack_every: int
     dlid: int
@@ -84,10 +91,21 @@ class QueuePair:
     ack_timer_ps: int = -1
     completed: int = 0
     retransmitted: int = 0
+    first_ps: int | None = None
+    last_ps: int = -1
+    delivered_bytes: int = 0
+    limited_ps: int = 0
+    refused: int = 0
 
     @property
     def posted_end(self) -> int:
         return self.messages[-1].end if self.messages else 0
+
+    @property
+    def failed_messages(self) -> int:
+        """Those that were not acknowledged when it failed, and those posted later."""
+        unacknowledged = sum(message.end > self.requester.una for message in self.messages)
+        return unacknowledged + self.refused if self.requester.failed else 0
 
     @property
     def has_sent_all(self) -> bool:
@@ -119,7 +137,7 @@ class QueuePair:
         message = self.message_of(psn)
         last = psn == message.end - 1
         return Packet(
-            PacketKind.DATA,
+            PacketKind.MANAGEMENT if self.management else PacketKind.DATA,
             self.index,
             psn,
             data_wire_bytes(self.payload_bytes(psn)),

@@ -84,6 +84,7 @@ def _switch_model(draw: Draw, mtu: int) -> Mapping:
             "vl_stall_count": draw(st.integers(1, 7)),
             "fec_latency": _sometimes(draw, _times(10, 100)),
             "arbitration": _sometimes(draw, st.just("random")),
+            "vl15_buffer": _sometimes(draw, st.sampled_from(["640B", "2KiB"])),
             "llr": draw(st.booleans()),
         }
     )
@@ -113,8 +114,10 @@ def _qos(draw: Draw, data_vls: int) -> Mapping:
     entries = st.lists(
         st.tuples(st.integers(0, data_vls - 1), st.integers(1, 40)).map(list), min_size=1, max_size=6
     )
+    vls = st.integers(0, data_vls - 1)
     return {"data_vls": data_vls} | _given(
         {
+            "sl2vl": _sometimes(draw, st.lists(vls, min_size=16, max_size=16)),
             "vlarb_high": _sometimes(draw, entries),
             "vlarb_low": [[vl, draw(st.integers(1, 60))] for vl in range(data_vls)],
             "vl_high_limit": draw(st.sampled_from([0, 1, 2, 255])),
@@ -235,7 +238,10 @@ def scenario_texts(draw: Draw) -> str:
             "hca_model": _hca_model(draw, mtu),
             "mtu": mtu,
         },
-        "routing": {"engine": draw(st.sampled_from(["min_hop", "up_down"]))},
+        "routing": {
+            "engine": draw(st.sampled_from(["min_hop", "up_down", "dfsssp"])),
+            "lmc": draw(st.sampled_from([0, 0, 1, 2])),
+        },
         "qos": _qos(draw, draw(st.sampled_from(DATA_VLS))),
         "workload": [_job(draw, hosts) for _ in range(draw(st.integers(1, 3)))],
         "faults": draw(_faults(topology["links"], hosts)),

@@ -78,7 +78,7 @@ class RateControl:
         self._set_timer(entity, index)
 
     def _apply(self, entity: tuple[int, ...], ccti: int) -> None:
-        at_ps = self.world.now_ps + self.parameters.reaction_latency_ps // 2
+        at_ps = self.world.now_ps + (self.parameters.reaction_latency_ps + 1) // 2
 
         def apply() -> None:
             self.applied[entity] = ccti

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fabrictwin.engine.rng import Stream
 from fabrictwin.model.fabric import PortRef
 from fabrictwin.model.hardware import SwitchModel
+from fabrictwin.model.qos import DROP_VL
 from reference.events import Kind
 from reference.hoq import HeadOfQueue
 from reference.ib_cc import Marker, threshold_blocks
@@ -31,6 +32,7 @@ class Output:
         queues: What waits, by input port.
         ring: Input ports whose queue has packets; the front one's first packet is the candidate.
         departures: Packets that have left.
+        one_queue: All inputs share a queue (VL15).
     """
 
     hoq: HeadOfQueue
@@ -38,6 +40,7 @@ class Output:
     queues: dict[int, deque[Arrival]] = field(default_factory=dict)
     ring: deque[int] = field(default_factory=deque)
     departures: int = 0
+    one_queue: bool = False
 
     @property
     def candidate(self) -> Arrival | None:
@@ -48,9 +51,10 @@ class Output:
         return sum(arrival.blocks for queue in self.queues.values() for arrival in queue)
 
     def put(self, arrival: Arrival) -> None:
-        queue = self.queues.setdefault(arrival.port.number, deque())
+        number = 0 if self.one_queue else arrival.port.number
+        queue = self.queues.setdefault(number, deque())
         if not queue:
-            self.ring.append(arrival.port.number)
+            self.ring.append(number)
         queue.append(arrival)
 
     def take(self) -> Arrival:
@@ -83,6 +87,7 @@ class Switch:
             model.fec_latency_ps,
             model.llr,
         )
+        self.vl15_blocks = model.vl15_buffer_bytes // model.credit_block_bytes
         self.ports: dict[int, Port] = {}
         self.outputs: dict[tuple[int, int], Output] = {}
         self.arbiters: dict[int, VlArbiter] = {}
@@ -107,7 +112,7 @@ class Switch:
             parameters.marking_rate,
             PortRef(self.node, port.number) in parameters.victim_ports,
         )
-        return Output(hoq, marker)
+        return Output(hoq, marker, one_queue=vl == VL15)
 
     def write_lft(self, ports: Mapping[int, int]) -> None:
         """Changes entries of the forwarding table."""
@@ -121,36 +126,36 @@ class Switch:
 
     def arrive(self, arrival: Arrival) -> None:
         """The header has passed the pipeline: finds the output."""
+        arrival.port.settle(arrival)
+        if arrival.vl == VL15:
+            arrival.port.vl15_held += arrival.blocks
         number = self.lft.get(arrival.packet.dlid, NO_ROUTE)
         if number not in self.ports or number == arrival.port.number:
             self._discard(arrival, arrival.port, "port_rcv_switch_relay_errors")
             return
         port = self.ports[number]
-        vl = self.world.case.qos.sl2vl[arrival.packet.sl]
+        vl = VL15 if arrival.vl == VL15 else self.world.case.qos.sl2vl[arrival.packet.sl]
         faster = port.wire_ps(arrival.packet.wire_bytes) < arrival.tail_in_ps - arrival.head_in_ps
         if faster and self.model.forwarding == "cut_through":
             stored_ps = arrival.tail_in_ps + self.model.forwarding_latency_ps
-            arrival.port.at(stored_ps, Kind.STORED, 0, lambda: self._stored(arrival, port, vl))
+            arrival.port.at(stored_ps, Kind.STORED, 0, lambda: self._offer(arrival, port, vl))
         else:
             self._offer(arrival, port, vl)
 
-    def _stored(self, arrival: Arrival, port: Port, vl: int) -> None:
-        if not arrival.lost:
-            self._offer(arrival, port, vl)
-
     def _discard(self, arrival: Arrival, port: Port, counter: str) -> None:
-        if arrival in arrival.port.incoming:
-            arrival.port.settle(arrival)
         port.counters[counter] += 1
         self.world.trace_discard(port, counter, arrival.packet)
         arrival.free(max(self.world.now_ps, arrival.tail_in_ps))
 
     def _offer(self, arrival: Arrival, port: Port, vl: int) -> None:
         output = self.outputs[port.number, vl]
-        if not port.up or output.hoq.is_stalled(self.world.now_ps):
+        dropped = vl == DROP_VL and arrival.vl != VL15
+        if not port.up or dropped or output.hoq.is_stalled(self.world.now_ps):
             self._discard(arrival, port, "port_xmit_discards")
             return
-        arrival.port.settle(arrival)
+        if vl == VL15 and arrival.port.vl15_held > self.vl15_blocks:
+            self._discard(arrival, arrival.port, "vl15_dropped")
+            return
         was_empty = output.candidate is None
         output.put(arrival)
         if was_empty:
@@ -176,10 +181,10 @@ class Switch:
         output = self.outputs[port.number, vl]
         if output.candidate is None:
             return False
-        if port.may_send(output.candidate.packet, vl):
-            return True
-        output.marker.blocked = True
-        return False
+        fits = port.may_send(output.candidate.packet, vl)
+        port.waits(vl, for_credits=not fits)
+        output.marker.blocked |= not fits
+        return fits
 
     def _send(self, port: Port, vl: int) -> int:
         output = self.outputs[port.number, vl]
@@ -187,7 +192,7 @@ class Switch:
         packet = arrival.packet
         if packet.kind is PacketKind.DATA and output.marker.mark(arrival.blocks, output.waiting_blocks):
             packet.fecn = True
-            port.counters["fecn_marked"] += 1
+            port.counters["port_mark_fecn"] += 1
         output.marker.packet_left()
         _, end_ps = port.transmit(packet, vl)
         arrival.free(end_ps)
@@ -200,7 +205,7 @@ class Switch:
         """The candidate is gone: the ring's next one takes its place."""
         queues = len(output.ring)
         if self.model.arbitration == "random" and queues >= 2:
-            index = port.index * self.world.case.vls + vl
+            index = port.index * self.world.vls + vl
             output.ring.rotate(-self.world.draw_below(Stream.ARBITER, index, output.departures, queues))
         if output.candidate is None:
             output.hoq.no_candidate()
@@ -220,6 +225,7 @@ class Switch:
         if candidate != output.hoq.candidate:
             return
         self._discard(output.take(), port, "port_xmit_discards")
+        port.waits(vl, for_credits=False)
         if output.hoq.expire(self.world.now_ps):
             self._drop_output(port, output)
         else:

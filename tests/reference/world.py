@@ -63,6 +63,7 @@ class World:
         packets: Trace of packets.
         fcps: Trace of flow-control packets.
         discards: Trace of discards in switches.
+        vls: Data VLs up to the highest that a queue pair is on, and VL15: numbers the random draws of a port.
     """
 
     case: Case
@@ -70,6 +71,7 @@ class World:
     packets: list[PacketRow] = field(default_factory=list)
     fcps: list[FcpRow] = field(default_factory=list)
     discards: list[DiscardRow] = field(default_factory=list)
+    vls: int = 2
 
     @property
     def now_ps(self) -> int:

@@ -82,7 +82,7 @@ def make_plan(scenario: Scenario, forwarding: Forwarding) -> Plan:
     first_qp = np.concatenate([[0], np.cumsum([flow.qps for _, flow in flows])]).astype(np.int64)
     ranks = tuple((job, r) for job, work in enumerate(scenario.jobs) for r in range(len(work.programs)))
     plan = Plan(scenario, forwarding, PortIndex(first[:-1], int(first[-1])), flows, first_qp, ranks, 0)
-    used = {scenario.qos.sl2vl[path_sl(plan, flow, 0)] for _, flow in flows} or {0}
+    used = {scenario.qos.sl2vl[path_sl(plan, flow, number)] for _, number, _, flow in _queue_pairs(plan)}
     data_vls = max((vl for vl in used if vl < scenario.data_vls), default=0) + 1
     return Plan(scenario, forwarding, plan.ports, flows, first_qp, ranks, data_vls + 1)
 
@@ -418,7 +418,9 @@ def _queue_pairs(plan: Plan) -> Iterator[tuple[int, int, int, Flow]]:
 
 
 def _vl_of(plan: Plan, sl: int) -> int:
-    return min(plan.scenario.qos.sl2vl[sl], plan.vls - 2)
+    """VL that an HCA sends on; a switch discards what the table drops."""
+    vl = plan.scenario.qos.sl2vl[sl]
+    return vl if vl < plan.vls - 1 else 0
 
 
 def build_requesters(plan: Plan) -> st.Records:

@@ -6,7 +6,7 @@ time, go ahead
 of data and arrive later; loss of blocks and of FCPs and the re-synchronisation by the next FCP.
 **Not**: FCPs that change nothing.
 **State**: ``PV`` (sender: fctbs, fccl, FCPs on their way), ``PV_INPUT`` (receiver: advertised, freed blocks
-that are due).
+that are due; a refresh stands among them as no blocks).
 **Behaviour**: the FCPs of a port are worked out late, when its transmitter is wanted or when the other end
 looks for
 credits. That is exact, because an FCP depends only on what has been freed and sent before it: whoever looks
@@ -178,6 +178,8 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     while pv.due_ps <= start_ps:
         pv.advertised = (pv.advertised + pv.due_blocks) & SEQUENCE_MASK
         _drop_first_due(s, p * vls + vl)
+    if pv.refresh:
+        forget_refresh(s, p * vls + vl)
     pv.last_fcp_ps = start_ps
     port.tx_free_ps = start_ps + wire_time(FCP_BYTES, port.fs_per_byte)
     pv.fcps += 1
@@ -255,7 +257,37 @@ def _lose_fcp(s: State, p: int, vl: int, start_ps: int, arrival_ps: int) -> None
         send_out(s, arrival_ps, port.peer * s.par[0].vls + vl, 0, FCP_LOST)
     else:
         s.port_more[port.peer].symbol_errors += 1
-    free_blocks(s, p, vl, start_ps + refresh_time(s, p), 0)
+    _plan_refresh(s, p, vl, start_ps)
+
+
+@kernel
+def _plan_refresh(s: State, p: int, vl: int, from_ps: int) -> None:
+    """Something was lost: an FCP is due 65 536 symbol times after the last one, unless one goes before."""
+    s.pv_input[p * s.par[0].vls + vl].refresh = 1
+    free_blocks(s, p, vl, from_ps + wire_time(REFRESH_BYTE_TIMES, s.port[p].fs_per_byte), 0)
+
+
+@kernel
+def forget_refresh(s: State, index: int) -> None:
+    """No FCP is due any more only because something was lost."""
+    pv = s.pv_input[index]
+    pv.refresh = 0
+    before = np.int64(-1)
+    here = np.int64(pv.due_head)
+    while here >= 0:
+        following = np.int64(s.cell[here].next)
+        if s.cell[here].value > 0:
+            before = here
+        else:
+            if before < 0:
+                pv.due_head = following
+            else:
+                s.cell[before].next = following
+            give_cell(s, here)
+        here = following
+    pv.due_tail = before
+    if pv.due_ps < NEVER and pv.due_blocks == 0:
+        _drop_first_due(s, index)
 
 
 @kernel
@@ -271,12 +303,6 @@ def _resynchronise(s: State, p: int, vl: int, arrival_ps: int) -> None:
         push_event(s, arrival_ps, port.peer_node, EventKind.RESYNC, peer_index, more.lost_blocks)
     more.lost_blocks = 0
     s.pv_input[index].eager = 0
-
-
-@kernel
-def refresh_time(s: State, p: int) -> int:
-    """65 536 symbol times of a port."""
-    return wire_time(REFRESH_BYTE_TIMES, s.port[p].fs_per_byte)
 
 
 @kernel
@@ -401,7 +427,7 @@ def lose_blocks(s: State, p: int, vl: int, blocks: int) -> None:
     pv = s.pv_input[index]
     s.pv_more[index].lost_blocks += blocks
     pv.eager = 1
-    free_blocks(s, p, vl, max(pv.last_fcp_ps, 0) + refresh_time(s, p), 0)
+    _plan_refresh(s, p, vl, max(pv.last_fcp_ps, 0))
     plan_fcp(s, p, 0)
 
 

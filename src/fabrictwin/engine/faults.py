@@ -12,6 +12,7 @@ import numpy as np
 
 from fabrictwin.engine.cbfc import (
     forget_due,
+    forget_refresh,
     free_blocks,
     hear_fcps,
     schedule_credit,
@@ -87,6 +88,8 @@ def _link_up(s: State, p: int, now_ps: int) -> None:
         pv = s.pv_input[p * vls + vl]
         pv.eager = 0
         pv.wanted = 0
+        if pv.refresh:
+            forget_refresh(s, p * vls + vl)
         later = forget_due(s, p, vl, now_ps)
         pv.advertised = (pv.cap - pv.held_blocks - later) & SEQUENCE_MASK
     push_event(s, now_ps, port.node, EventKind.LINK_INIT, p, p)

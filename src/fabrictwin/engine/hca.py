@@ -33,15 +33,19 @@ AT_LINE_RATE = -1
 
 
 @kernel
-def _after_packet(s: State, qp: int, start_ps: int, ser_ps: int) -> None:
-    """Where a queue pair stands after its packet: in the ring again, paced, or idle."""
+def after_data(s: State, qp: int, wire: int, now_ps: int) -> None:
+    """Moves a queue pair on after its packet, whose end is known: to the ring again, paced, or idle."""
     requester = s.requester[qp]
-    requester.last_end_ps = start_ps + ser_ps
+    port = s.port[requester.port]
+    end_ps = port.data_free_ps
+    ser_ps = wire_time(wire, port.fs_per_byte)
+    advance_requester(s, qp, end_ps - ser_ps, now_ps)
+    requester.last_end_ps = end_ps
     if s.par[0].cc_on:
         delay_ps = injection_delay(s, requester.cc, ser_ps)
         requester.limited_ps += delay_ps
         if delay_ps > 0:
-            requester.allowed_ps = start_ps + ser_ps + delay_ps
+            requester.allowed_ps = end_ps + delay_ps
         if delay_ps > 0 and can_send(s, qp):
             requester.state = QpState.PACED
             node = s.port[requester.port].node
@@ -52,7 +56,7 @@ def _after_packet(s: State, qp: int, start_ps: int, ser_ps: int) -> None:
 
 
 @kernel
-def _take_data(s: State, p: int, index: int, now_ps: int) -> int:
+def _take_data(s: State, index: int) -> int:
     pv = s.pv[index]
     qp = np.int64(pv.ring_head)
     requester = s.requester[qp]
@@ -61,24 +65,18 @@ def _take_data(s: State, p: int, index: int, now_ps: int) -> int:
     if pv.ring_head < 0:
         pv.ring_tail = -1
     requester.state = QpState.IDLE
-    packet_index = build_data(s, qp)
-    port = s.port[p]
-    start_ps = max(now_ps, port.tx_free_ps)
-    advance_requester(s, qp, start_ps, now_ps)
-    ser_ps = wire_time(s.packet[packet_index].wire, port.fs_per_byte)
-    _after_packet(s, qp, start_ps, ser_ps)
-    return packet_index
+    return build_data(s, qp)
 
 
 @kernel
-def take_from_hca(s: State, p: int, vl: int, now_ps: int) -> int:
+def take_from_hca(s: State, p: int, vl: int) -> int:
     """Removes the candidate of a VL: a response, else the next packet of the queue pair whose turn it is."""
     index = p * s.par[0].vls + vl
     if s.pv_more[index].fifo_head >= 0:
         packet_index = pop_fifo(s, index)
         s.responder[s.packet[packet_index].qp].response = -1
     else:
-        packet_index = _take_data(s, p, index, now_ps)
+        packet_index = _take_data(s, index)
     if s.pv_more[index].fifo_head < 0 and s.pv[index].ring_head < 0:
         s.port[p].vl_mask = s.port[p].vl_mask & (0xFFFF ^ (1 << vl))
     return packet_index

@@ -33,7 +33,7 @@ def release_input(s: State, index: int, time_ps: int) -> None:
     packet = s.packet[index]
     vls = s.par[0].vls
     s.pv_input[packet.port * vls + packet.vl].held_blocks -= packet.blocks
-    if packet.vl < vls - 1:
+    if packet.vl < vls - 1 and packet.blocks > 0:
         free_blocks(s, packet.port, packet.vl, time_ps, packet.blocks)
 
 
@@ -184,6 +184,8 @@ def receive_packet(s: State, index: int, now_ps: int) -> bool:
         if more.down_at_ps > packet.start_ps and tail_in(s, index) > more.down_at_ps:
             give_packet(s, index)
             return False
+        if more.up_at_ps > packet.start_ps:
+            packet.blocks = 0  # the link has come up since, and advertised the whole buffer
         _count_hits(s, index)
     if packet.bits & (Flag.CORRUPTED | Flag.FECN | Flag.BECN):
         more = s.port_more[q]

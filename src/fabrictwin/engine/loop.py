@@ -80,10 +80,11 @@ def _handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
         on_action(s, argument, now_ps)
     elif kind == EventKind.LINK_INIT:
         init_link(s, argument, now_ps)
+        return argument
     elif kind == EventKind.RESYNC:
         on_resync(s, argument, data, now_ps)
     elif kind == EventKind.STORED:
-        return on_stored(s, data, key >> 36, now_ps)
+        return on_stored(s, data, now_ps)
     elif kind == EventKind.DRAINED:
         return on_drained(s, argument, now_ps)
     elif kind == EventKind.FCP_DUE:

@@ -22,8 +22,8 @@ from fabrictwin.engine.cbfc import (
     send_fcps,
     unblock_sender,
 )
-from fabrictwin.engine.codes import NEVER
-from fabrictwin.engine.hca import take_from_hca
+from fabrictwin.engine.codes import NEVER, PacketKind
+from fabrictwin.engine.hca import after_data, take_from_hca
 from fabrictwin.engine.link import blocks_of, serve_later, transmit
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, pop_fifo, take_from_queues
@@ -94,6 +94,14 @@ def _lacks_news(s: State, p: int, now_ps: int) -> bool:
 
 
 @kernel
+def _note_waits(s: State, p: int, now_ps: int) -> None:
+    """VL15 goes first: which candidates of data VLs would have waited for credits."""
+    for vl in range(s.par[0].vls - 1):
+        if (s.port[p].vl_mask >> vl) & 1 != 0:
+            _is_ready(s, p, vl, now_ps)
+
+
+@kernel
 def _plan_next(s: State, p: int, now_ps: int) -> None:
     """After a packet: PORT_FREE, or the arrival of credits if the only candidate must wait for that."""
     port = s.port[p]
@@ -137,27 +145,34 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
         return
     vl = last
     high = False
-    if not vl15:
-        if port.remote and _lacks_news(s, p, now_ps):
+    if port.remote and _lacks_news(s, p, now_ps):
+        return
+    if vl15:
+        _note_waits(s, p, now_ps)
+    elif vls == 2:
+        if not _is_ready(s, p, 0, now_ps):
             return
-        if vls == 2:
-            if not _is_ready(s, p, 0, now_ps):
-                return
-            vl = 0
-        else:
-            vl, high = _arbitrate(s, p, now_ps)
-            if vl < 0:
-                return
+        vl = 0
+    else:
+        vl, high = _arbitrate(s, p, now_ps)
+        if vl < 0:
+            return
     send_fcps(s, p, now_ps)
+    sender = np.int64(-1)
     if vl15:
         packet_index = pop_fifo(s, p * vls + last)
     elif port.voq0 < 0:
-        packet_index = take_from_hca(s, p, vl, now_ps)
+        packet_index = take_from_hca(s, p, vl)
+        if s.packet[packet_index].kind == PacketKind.DATA:
+            sender = np.int64(s.packet[packet_index].qp)
     else:
         packet_index = take_from_queues(s, p, vl, now_ps)
+    wire = np.int64(s.packet[packet_index].wire)
     if vls > 2 and not vl15:
-        charge_vl(s, p, high, s.packet[packet_index].wire)
+        charge_vl(s, p, high, wire)
     transmit(s, p, packet_index, vl, now_ps)
+    if sender >= 0:
+        after_data(s, sender, wire, now_ps)
     _plan_next(s, p, now_ps)
 
 

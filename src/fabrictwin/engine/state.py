@@ -130,6 +130,7 @@ PV_INPUT = np.dtype(  # a VL of a port as receiver: one cache line
         ("flapped", "i1"),  # its link has been down
         ("wanted", "i1"),  # the sender waits and knows of no FCP to come
         ("eager", "i1"),  # blocks are lost: send FCPs by events
+        ("refresh", "i1"),  # an FCP is due only because something was lost
     ],
     align=True,
 )

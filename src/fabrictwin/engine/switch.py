@@ -203,10 +203,12 @@ def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
     """A packet is ready for its output; returns the port to serve."""
     packet = s.packet[packet_index]
     vls = s.par[0].vls
+    if s.port[out].up == 0:
+        return _refuse(s, packet_index, out, now_ps)
     if packet.kind == PacketKind.MANAGEMENT:
         return _offer_vl15(s, packet_index, out)
     vl = np.int64(s.sl2vl[packet.sl])
-    if s.port[out].up == 0 or vl >= vls - 1:
+    if vl >= vls - 1:
         return _refuse(s, packet_index, out, now_ps)
     if s.pv[out * vls + vl].care & PvCare.STALLED and s.pv_more[out * vls + vl].stalled_until_ps > now_ps:
         return _refuse(s, packet_index, out, now_ps)
@@ -311,6 +313,7 @@ def on_arrive_switch(s: State, packet_index: int, node_index: int, now_ps: int) 
         ser_out_ps = wire_time(packet.wire, s.port[out].fs_per_byte)
         if ser_out_ps < packet.ser_ps:
             at_ps = tail_in(s, packet_index) + node.forwarding_ps
+            packet.next = out
             push_event(s, at_ps, node_index, EventKind.STORED, packet.port, packet_index)
             return NOBODY
     if s.par[0].vls == 2 and _pass_through(s, packet_index, out, now_ps):
@@ -319,12 +322,9 @@ def on_arrive_switch(s: State, packet_index: int, node_index: int, now_ps: int) 
 
 
 @kernel
-def on_stored(s: State, packet_index: int, node_index: int, now_ps: int) -> int:
+def on_stored(s: State, packet_index: int, now_ps: int) -> int:
     """STORED: a packet that had to be stored may go; returns the port to serve."""
-    out = find_output(s, packet_index, node_index)
-    if out < 0:
-        return _refuse(s, packet_index, out, now_ps)
-    return offer_packet(s, packet_index, out, now_ps)
+    return offer_packet(s, packet_index, np.int64(s.packet[packet_index].next), now_ps)
 
 
 @kernel

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabrictwin.engine.cbfc import unblock_sender
 from fabrictwin.engine.cc.ib_cca import on_becn
 from fabrictwin.engine.codes import (
     ACK_BYTES,
@@ -87,6 +88,8 @@ def leave_ring(s: State, qp: int, now_ps: int) -> None:
     pv.ring_count -= 1
     if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
         s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ (1 << requester.vl))
+        if pv.blocked:
+            unblock_sender(s, requester.port, requester.port * s.par[0].vls + requester.vl, now_ps)
     requester.state = QpState.IDLE
     _choose_again(s, qp, now_ps)
 
