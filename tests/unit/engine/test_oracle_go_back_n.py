@@ -120,8 +120,19 @@ def test_rnr_retry_seven_is_without_end_and_less_is_counted() -> None:
     for sender in (patient, impatient):
         for now in range(20):
             sender.rnr_nak(0, now)
+            sender.rnr_over()
     assert not patient.failed
     assert impatient.failed
+
+
+def test_naks_during_a_wait_for_the_receiver_cost_nothing() -> None:
+    sender = requester(retry_count=0, rnr_retry=1)
+    send(sender, 3)
+    sender.rnr_nak(1, 100)
+    sender.rnr_nak(1, 150)
+    sender.nak(1, 160)
+    assert not sender.failed
+    assert (sender.una, sender.next, sender.rnr_until_ps) == (1, 1, 100 + RNR_TIMER)
 
 
 @given(st.lists(st.booleans(), max_size=200), st.integers(1, 5))
