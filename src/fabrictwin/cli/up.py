@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -21,11 +20,7 @@ from fabrictwin.cli.options import ScenarioFile
 from fabrictwin.cli.supervisor import start_twin
 from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.bus.server import hide_password
-from fabrictwin.runtime.local_twins import LocalTwin
-from fabrictwin.telemetry.metric import Service
-from fabrictwin.telemetry.targets import Target, target_groups
-
-TARGETS_FILE = "prometheus.json"
+from fabrictwin.runtime.local_twins import TARGETS_FILE, LocalTwin
 
 
 def up(
@@ -52,7 +47,6 @@ def up(
     started_s = monotonic()
     with _spinner(name), start_twin(name, scenario, redis) as (running, status):
         pass
-    _write_targets(running)
     _print_twin(output(), running, status, monotonic() - started_s)
     if attach:
         # The view is slow to import; only --attach needs it.
@@ -69,16 +63,6 @@ def _spinner(name: str) -> Iterator[None]:
         return
     with console.status(f"starting {printable(name)} (the first start compiles the kernels, about a minute)"):
         yield
-
-
-def _write_targets(twin: LocalTwin) -> None:
-    """Writes down for Prometheus where the services are scraped."""
-    targets = [
-        Target(Service(service["service"]), process, service["metrics_address"])
-        for process, service in twin.services.items()
-    ]
-    text = json.dumps(target_groups(twin.name, targets), indent=1) + "\n"
-    (twin.folder / TARGETS_FILE).write_text(text, encoding="utf-8")
 
 
 def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start_s: float) -> None:

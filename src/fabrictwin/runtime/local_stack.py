@@ -25,14 +25,12 @@ from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.bus.twin import delete_twin
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis, die_with_parent
-from fabrictwin.runtime.local_twins import STATE_FILE
+from fabrictwin.runtime.local_twins import STATE_FILE, TARGETS_FILE
 from fabrictwin.runtime.service import Service, serve
 from fabrictwin.runtime.settings import Settings, ShardOf
 from fabrictwin.telemetry import Service as Name
 from fabrictwin.telemetry import Target, target_groups
 
-TARGETS_FILE = "prometheus.json"
-"""Where the services are scraped: for the file discovery of Prometheus."""
 POLL_S = 0.02
 END_WITHIN_S = 10.0
 EXIT_FAILURE = 3

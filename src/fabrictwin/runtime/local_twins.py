@@ -22,6 +22,8 @@ from fabrictwin.errors import InputError, nearest
 from fabrictwin.model.quantities import NAME_PATTERN
 
 STATE_FILE = "twin.json"
+TARGETS_FILE = "prometheus.json"
+"""Where the services are scraped: for the file discovery of Prometheus."""
 LOCK_FILE = "lock"
 LONGEST_FOLDER_BYTES = 88
 """The kernel takes a socket's path up to 107 bytes, and the name of the socket comes behind the folder."""

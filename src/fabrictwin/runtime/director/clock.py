@@ -216,12 +216,15 @@ class Clock:
         if ending is not None and not self._is_ordered(at_ps):
             twin.deadlock = ending.deadlock
             self._end(ending.stopped, ending.end_ps)
-        twin.pending[:] = [command for command in twin.pending if command.at_ps > at_ps]
+        # What was ordered when all had been promised this far is said with the next promise.
+        twin.pending[:] = [
+            command for command in twin.pending if command.at_ps > at_ps or not command.is_said
+        ]
         self._look_ps = self._judge.next_look_ps(at_ps)
 
     def _is_ordered(self, at_ps: int) -> bool:
         """Whether somebody has ordered something for a fabric time."""
-        return any(command.at_ps <= at_ps for command in self._twin.pending)
+        return any(command.at_ps == at_ps for command in self._twin.pending)
 
     def _read(self) -> Readout:
         """Reads the arrays by way of the event loop, which may want the lock meanwhile."""

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Twins that start, end, fail and die: nothing of them is ever left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from fabrictwin.runtime.bus.server import connect
+from fabrictwin.runtime.embedded_redis import EmbeddedRedis
+from integration.machine import SHORT, Machine, machine
+from integration.redis_server import short_folder
+
+pytestmark = pytest.mark.xdist_group("live_twin")
+
+
+@pytest.fixture
+def place() -> Iterator[Machine]:
+    with machine() as place:
+        yield place
+        assert place.leftovers() == []
+
+
+def test_twin_that_runs_to_its_end_has_the_result_of_a_simulation(place: Machine) -> None:
+    scenario = place.scenario("short", workload=SHORT)
+    place.do("up", scenario)
+    assert place.do("wait", "--timeout", "120").startswith("stopped by idle at ")
+    live = place.ask("result")
+    assert live["stopped"] == "idle"
+    assert live["digest"] == place.ask("simulate", scenario)["digest"]
+    lines = place.do("watch").splitlines()
+    assert len(lines) == 1
+    assert "stopped by idle" in lines[0]
+    assert "short is down" in place.do("down")
+
+
+def test_up_with_a_wrong_scenario_starts_nothing(place: Machine) -> None:
+    run = place.run("up", place.scenario("wrong", workload="  - {kind: incasd}\n  - {kind: stream}\n"))
+    assert run.returncode == 2
+    assert "did you mean 'incast'" in run.stderr
+    assert "wrong.yaml:" in run.stderr
+
+
+def test_up_with_a_port_in_use_says_so_and_leaves_nothing(place: Machine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        run = place.run("up", place.scenario("live"), FABRICTWIN_PORT=port)
+    assert run.returncode == 3
+    assert f"cannot listen on 127.0.0.1:{port}" in run.stderr
+
+
+def test_up_with_a_redis_that_is_not_there_says_so_and_leaves_nothing(place: Machine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        url = f"redis://127.0.0.1:{unused.getsockname()[1]}"
+    run = place.run("up", place.scenario("live"), "--redis", url)
+    assert run.returncode == 3
+    assert url.removeprefix("redis://") in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_twin_on_another_redis_leaves_no_keys(place: Machine) -> None:
+    with short_folder() as folder, EmbeddedRedis(folder) as server:
+        client = connect(server.url)
+        place.do("up", place.scenario("live"), "--redis", server.url)
+        assert client.keys("ft:{live}:*")
+        place.do("down")
+        assert client.keys("*") == []
+
+
+def test_twin_whose_supervisor_was_killed_is_dead_until_it_is_cleared_away(place: Machine) -> None:
+    place.do("up", place.scenario("live"))
+    supervisor = int((place.folder / "fabrictwin/live/lock").read_text())
+    os.kill(supervisor, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while place.processes() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert place.processes() == []
+    run = place.run("status")
+    assert run.returncode == 2
+    run = place.run("status", "--twin", "live")
+    assert run.returncode == 2
+    assert "has died" in run.stderr
+    place.do("up", place.scenario("live"))
+    place.do("down")
+
+
+def test_up_that_is_interrupted_leaves_nothing(place: Machine) -> None:
+    starting = place.start("up", place.scenario("live"))
+    deadline = time.monotonic() + 30
+    while len(place.processes()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    starting.send_signal(signal.SIGINT)
+    assert starting.wait(60) == 130
+
+
+def test_down_without_a_twin_exits_2(place: Machine) -> None:
+    run = place.run("down")
+    assert run.returncode == 2
+    assert "no twin runs" in run.stderr
