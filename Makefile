@@ -24,11 +24,8 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(STAMP)
 
-demo: $(STAMP) ## import a fabric, route it, break a link under load, and show what happened
-	@mkdir -p $(BUILD)
-	$(BIN)/fabrictwin import ibnetdiscover $(SCENARIOS)/hdr_fat_tree.ibnetdiscover -o $(BUILD)/imported.yaml
-	$(BIN)/fabrictwin routes $(SCENARIOS)/demo.yaml --check
-	$(BIN)/fabrictwin simulate $(SCENARIOS)/demo.yaml --json $(BUILD)/demo.json --report $(BUILD)/demo.html
+demo: $(STAMP) ## bring a live twin up, break a cable under load, see it heal, do it again in one process
+	@BUILD=$(BUILD) FABRICTWIN=$(BIN)/fabrictwin sh deploy/demo.sh
 
 test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"

@@ -182,7 +182,8 @@ def _port_line(row: _Row, name_width: int, bar_width: int) -> Text:
 
 
 def _events(events: Iterable[Event], width: int, rows: int) -> list[Text]:
-    shown = list(events)[-rows:] if rows else []
+    # Each service tells of its events by itself, so they do not quite come in order.
+    shown = sorted(events, key=lambda event: event.at_ps)[-rows:] if rows else []
     lines = [_title("events", width)]
     lines += [_event_line(event, width) for event in shown]
     return lines + [Text()] * (rows + 1 - len(lines))
