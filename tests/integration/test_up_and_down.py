@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -15,6 +16,7 @@ from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis
 from integration.machine import SHORT, Machine, machine
 from integration.redis_server import short_folder
+from integration.services_at_work import run_module
 
 pytestmark = pytest.mark.xdist_group("live_twin")
 
@@ -102,3 +104,25 @@ def test_down_without_a_twin_exits_2(place: Machine) -> None:
     run = place.run("down")
     assert run.returncode == 2
     assert "no twin runs" in run.stderr
+
+
+def test_up_gives_a_director_elsewhere_its_scenario(place: Machine) -> None:
+    with short_folder() as folder, EmbeddedRedis(folder) as server, ExitStack() as services:
+        settings = ["--redis", server.url, "--twin", "composed"]
+        running = {
+            name: services.enter_context(run_module(f"services.{name}", settings, folder / f"{name}.log"))
+            for name in ("director", "switch_node", "hca_endpoint", "congestion_control", "subnet_manager")
+        }
+        there = ("--director", running["director"].address)
+        wrong = place.run("up", place.scenario("wrong", workload="  - {kind: incasd}\n"), *there)
+        assert wrong.returncode == 2
+        assert "wrong.yaml:" in wrong.stderr
+        assert "did you mean 'incast'" in wrong.stderr
+        assert place.do("up", place.scenario("live"), *there).startswith("composed is up after ")
+        again = place.run("up", place.scenario("live"), *there)
+        assert again.returncode == 2
+        assert "has a scenario already" in again.stderr
+        place.do("pause", *there)
+        assert place.ask("result", *there)["scenario"]["name"] == "live"
+        place.do("down", *there)
+        assert [service.process.wait(60) for service in running.values()] == [0] * len(running)

@@ -13,8 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
-from fabrictwin.api.v1.director_pb2 import ShutdownRequest, StatusRequest, StatusResponse, TwinState
+from fabrictwin.api.v1.director_pb2 import ShutdownRequest, StatusResponse
 from fabrictwin.cli.connection import TwinError, open_director
+from fabrictwin.cli.first_step import POLL_S, START_S, wait_for_first_step
 from fabrictwin.cli.owner import owner_or_user
 from fabrictwin.errors import FabricTwinError, InputError, Problem
 from fabrictwin.runtime.bus.errors import BusError
@@ -31,11 +32,8 @@ from fabrictwin.runtime.local_twins import (
     twin_folder,
 )
 
-START_S = 600.0
-"""The first start compiles the kernels, which takes a minute, and longer where much else runs."""
 END_S = 10.0
 KILL_S = 5.0
-_POLL_S = 0.02
 _LOG = "supervisor.log"
 _EXIT_INPUT = 2
 _LINES_SHOWN = 10
@@ -120,23 +118,16 @@ def _wait_for_state(process: subprocess.Popen[bytes], folder: Path) -> LocalTwin
             return twin
         if monotonic() > deadline:
             raise TwinError(f"the twin did not start within {START_S:.0f} s{_last_words(folder)}")
-        sleep(_POLL_S)
+        sleep(POLL_S)
 
 
 def _wait_for_step(process: subprocess.Popen[bytes], twin: LocalTwin) -> StatusResponse:
     """Until fabric time has gone on, or will not."""
-    deadline = monotonic() + START_S
     with open_director(None, twin.director) as director:
-        while True:
-            _check_running(process, twin.folder)
-            status = director.Status(StatusRequest())
-            if status.state == TwinState.TWIN_STATE_FAILED:
-                raise TwinError(f"the twin failed at its start: {status.error}{_last_words(twin.folder)}")
-            if status.fabric_time_ps > 0 or status.state == TwinState.TWIN_STATE_STOPPED:
-                return status
-            if monotonic() > deadline:
-                raise TwinError(f"the twin did not begin within {START_S:.0f} s{_last_words(twin.folder)}")
-            sleep(_POLL_S)
+        try:
+            return wait_for_first_step(director, lambda: _check_running(process, twin.folder))
+        except TwinError as error:
+            raise TwinError(f"{error}{_last_words(twin.folder)}") from None
 
 
 def _check_running(process: subprocess.Popen[bytes], folder: Path) -> None:
@@ -229,7 +220,7 @@ def _is_over(folder: Path, patience_s: float) -> bool:
     while is_alive(folder):
         if monotonic() > deadline:
             return False
-        sleep(_POLL_S)
+        sleep(POLL_S)
     return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 from typing import Annotated
 
@@ -15,9 +16,12 @@ from rich.text import Text
 
 from fabrictwin.api.v1.director_pb2 import StatusResponse
 from fabrictwin.cli.clock import show_clock, show_state
+from fabrictwin.cli.connection import open_director
 from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
-from fabrictwin.cli.options import ScenarioFile
+from fabrictwin.cli.first_step import load_scenario_into, wait_for_first_step
+from fabrictwin.cli.options import DirectorAddress, ScenarioFile
 from fabrictwin.cli.supervisor import start_twin
+from fabrictwin.errors import InputError
 from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.bus.server import hide_password
 from fabrictwin.runtime.local_twins import TARGETS_FILE, LocalTwin
@@ -34,13 +38,31 @@ def up(
         typer.Option(metavar="URL", help="A Redis server; default: one of its own.", show_default=False),
     ] = None,
     attach: Annotated[bool, typer.Option("--attach", help="Stay and watch, as 'watch' does.")] = False,
+    director: DirectorAddress = None,
 ) -> None:
     """Starts the services of a twin in the background; returns when fabric time goes on.
 
-    Example: fabrictwin up deploy/scenarios/demo.yaml
+    Example: fabrictwin up deploy/scenarios/live.yaml
 
-    Exit code 3: it did not start; nothing of it is left.
+    With --director the services are there already, and get the scenario. Exit code 3: it did not start, and
+    nothing of it is left.
     """
+    if director is None:
+        name = _start(scenario, twin, redis)
+    elif twin is None and redis is None:
+        name = None
+        _load(scenario, director)
+    else:
+        raise InputError.of("with '--director' the twin has its name and its Redis server already")
+    if attach:
+        # The view is slow to import; only --attach needs it.
+        from fabrictwin.cli.watch import watch
+
+        watch(name, director)
+
+
+def _start(scenario: Path, twin: str | None, redis: str | None) -> str:
+    """Starts a twin on this machine; returns its name."""
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
     name = twin or loaded.name
@@ -48,11 +70,16 @@ def up(
     with _spinner(name), start_twin(name, scenario, redis) as (running, status):
         pass
     _print_twin(output(), running, status, monotonic() - started_s)
-    if attach:
-        # The view is slow to import; only --attach needs it.
-        from fabrictwin.cli.watch import watch
+    return name
 
-        watch(twin=name)
+
+def _load(scenario: Path, address: str) -> None:
+    """Gives a twin that runs elsewhere its scenario."""
+    started_s = monotonic()
+    with open_director(None, address) as director, _spinner(address):
+        load_scenario_into(director, scenario)
+        status = wait_for_first_step(director, lambda: None)
+    output().print(_headline(status, monotonic() - started_s), soft_wrap=True)
 
 
 @contextmanager
@@ -65,10 +92,14 @@ def _spinner(name: str) -> Iterator[None]:
         yield
 
 
-def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start_s: float) -> None:
+def _headline(status: StatusResponse, start_s: float) -> Text:
     state, clock = show_state(status.state), show_clock(status.fabric_time_ps)
-    head = (printable(twin.name), "bold"), f" is up after {start_s:.1f} s: {state} at {clock}"
-    console.print(Text.assemble(*head, f" of {show_clock(status.duration_ps)}"), soft_wrap=True)
+    rest = f" is up after {start_s:.1f} s: {state} at {clock} of {show_clock(status.duration_ps)}"
+    return Text.assemble((printable(status.twin), "bold"), rest)
+
+
+def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start_s: float) -> None:
+    console.print(_headline(status, start_s), soft_wrap=True)
     table = Table(box=None, show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
