@@ -12,7 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from integration.machine import WITHIN_S, Machine, machine
+from integration.machine import PROGRAM, WITHIN_S, Machine, machine
+from integration.terminal import run_on_terminal
 
 pytestmark = pytest.mark.xdist_group("live_twin")
 
@@ -176,6 +177,27 @@ def test_watch_in_a_pipe_writes_lines_and_leaves_the_twin_alone(place: Machine) 
     assert all(" ms running" in line for line in lines)
     assert "throughput" in lines[-1]
     assert place.ask("status")["state"] == "running"
+
+
+@pytest.mark.parametrize("key", [b"q", b"\x03"], ids=["q", "Ctrl-C"])
+def test_watch_on_a_terminal_is_left_by_a_key_and_leaves_the_twin_alone(place: Machine, key: bytes) -> None:
+    place.do("resume")
+    session = run_on_terminal([PROGRAM, "watch"], place.environment, until="goodput", keys=key)
+    assert session.returncode == 0
+    assert "RUNNING" in session.shown
+    assert "q leaves; the twin goes on" in session.shown
+    # The screen from before is back, and the cursor.
+    assert session.shown.rindex("\x1b[?1049l") > session.shown.rindex("\x1b[?1049h")
+    assert session.shown.rindex("\x1b[?25h") > session.shown.rindex("\x1b[?25l")
+    assert place.ask("status")["state"] == "running"
+
+
+def test_wait_on_a_terminal_shows_how_far_it_is(place: Machine) -> None:
+    place.do("resume")
+    command = [PROGRAM, "wait", "--until", "9s"]
+    session = run_on_terminal(command, place.environment, until="of 9,000.000000 ms", keys=b"\x03")
+    assert session.returncode == 130
+    assert "waiting" in session.shown
 
 
 def test_second_twin_of_the_same_name_is_refused(place: Machine) -> None:

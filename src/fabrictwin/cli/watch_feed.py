@@ -25,6 +25,7 @@ MOST_PORTS = 50
 EVENTS_KEPT = 50
 HISTORY_KEPT = 240
 GONE_AFTER_S = 4.0
+SILENT = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 WITHIN_S = 3.0
 """A status that takes longer says that the director does not answer."""
 
@@ -106,15 +107,16 @@ def _follow(follow: Follow, director: DirectorStub, watched: Watched, ending: th
 
 
 def _note_trouble(error: Any, watched: Watched) -> None:
-    if error.code() is not grpc.StatusCode.CANCELLED:
+    """A twin without a scenario, say, has no ports to be watched; that is no silence."""
+    if error.code() in SILENT:
         watched.trouble = "the director does not answer"
 
 
 def _follow_status(director: DirectorStub, watched: Watched, ending: threading.Event) -> None:
     while not ending.wait(EVERY_S):
         watched.status = director.Status(StatusRequest(), timeout=WITHIN_S)
-        watched.faults = [*read_faults(director, active=True)]
         watched.trouble, watched.silent_since_s = "", monotonic()
+        watched.faults = [*read_faults(director, active=True)]
 
 
 def _follow_events(director: DirectorStub, watched: Watched, ending: threading.Event) -> None:
