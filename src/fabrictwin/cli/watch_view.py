@@ -25,6 +25,8 @@ MOST_PORT_ROWS = 16
 LEAST_PORT_ROWS = 2
 LEAST_EVENT_ROWS = 3
 MOST_FINDINGS = 5
+LEAST_WAIT = 0.005
+"""Share of the time that is shown as more than 0 %."""
 LEAST_BAR, MOST_BAR = 6, 30
 _NUMBERS_WIDTH = 28
 _BADGES = {
@@ -110,14 +112,14 @@ def _throughput(watched: Watched, width: int) -> Text:
 def _ports(watched: Watched, width: int, rows: int) -> RenderableType:
     activity = watched.activity
     busiest = list(activity.busiest)[:rows] if activity else []
-    waiting = list(activity.most_blocked)[:rows] if activity else []
+    waiting = [load for load in activity.most_blocked if load.waited >= LEAST_WAIT] if activity else []
     column = width // 2 if width >= SIDE_BY_SIDE else width
     busy = _port_list(
         "busiest ports: share of the rate, rate, queue", [_busy_row(load) for load in busiest], column, rows
     )
     blocked = _port_list(
         "waiting for credits: share of the time, now, queue",
-        [_waiting_row(load) for load in waiting],
+        [_waiting_row(load) for load in waiting[:rows]],
         column,
         rows,
     )
@@ -201,9 +203,8 @@ def _event_line(event: Event, width: int) -> Text:
 _EVENT_STYLES = {
     "link_down": "red",
     "link_up": "green",
-    "fault_injected": "bold red",
-    "fault_cleared": "green",
-    "fault_over": "green",
+    "fault.inject": "bold red",
+    "fault.clear": "green",
     "trap": "yellow",
     "subnet_up": "green",
     "failed": "bold red",

@@ -53,6 +53,13 @@ def test_page_of_200_columns_has_both_lists_in_one_line() -> None:
     assert any("leaf0/1 → h0/1" in line and "leaf1/2 → h5/1" in line for line in lines)
 
 
+def test_page_leaves_out_who_hardly_waits() -> None:
+    watched = sound_twin()
+    assert watched.activity is not None
+    watched.activity.most_blocked.append(load("leaf3/1", "h12/1", waited=0.004))
+    assert "leaf3/1" not in "\n".join(_lines(watched, 80, 24))
+
+
 def test_page_before_anything_is_known_says_so() -> None:
     page = "\n".join(_lines(Watched(sound_twin().status), 80, 24))
     assert "nothing is known of the ports yet" in page
