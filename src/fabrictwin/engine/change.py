@@ -11,11 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabrictwin.engine import build
+from fabrictwin.engine import build_traffic as traffic
 from fabrictwin.engine import state as st
-from fabrictwin.engine.build import Plan, make_plan
+from fabrictwin.engine.build_actions import action_rows, queue_events
 from fabrictwin.engine.codes import NEVER, EventKind
 from fabrictwin.engine.faults import LFT_WRITE, VOID
+from fabrictwin.engine.plan import Plan, make_plan
 from fabrictwin.errors import InputError
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import LFT_BLOCK_BYTES, LftWrite
@@ -53,21 +54,21 @@ def change_state(state: st.State, old: Plan, plan: Plan, owned: np.ndarray, at_p
         _schedule_anew(state, plan, owned, at_ps)
     if plan.scenario.jobs == old.scenario.jobs:
         return
-    _append(state, "requester", build.build_requesters(plan), int(old.first_qp[-1]))
-    _append(state, "responder", build.build_responders(plan), int(old.first_qp[-1]))
-    _append(state, "flow", build.build_flows(plan), len(old.flows))
-    _append(state, "code", build.build_code(plan), build.count_code(old))
-    ranks = build.build_ranks(plan)
+    _append(state, "requester", traffic.build_requesters(plan), int(old.first_qp[-1]))
+    _append(state, "responder", traffic.build_responders(plan), int(old.first_qp[-1]))
+    _append(state, "flow", traffic.build_flows(plan), len(old.flows))
+    _append(state, "code", traffic.build_code(plan), traffic.count_code(old))
+    ranks = traffic.build_ranks(plan)
     stops_ps = ranks.stop_ps.copy()
     _append(state, "rank", ranks, len(old.ranks))
     state.rank.stop_ps[:] = stops_ps
     if plan.scenario.congestion_control.control == "qp":
-        _append(state, "cc", build.build_cc(plan), int(old.first_qp[-1]))
+        _append(state, "cc", traffic.build_cc(plan), int(old.first_qp[-1]))
     state.par[0].management = int(any(flow.management for _, flow in plan.flows))
     first = len(old.ranks)
     added = np.arange(first, len(plan.ranks))
     _make_room(state, len(added))
-    build.queue_events(state, int(EventKind.RANK), added, ranks.node[added], ranks.paced_ps[added], owned)
+    queue_events(state, int(EventKind.RANK), added, ranks.node[added], ranks.paced_ps[added], owned)
 
 
 def _append(state: st.State, name: str, changed: st.Records, count: int) -> None:
@@ -79,8 +80,8 @@ def _append(state: st.State, name: str, changed: st.Records, count: int) -> None
 def _schedule_anew(state: st.State, plan: Plan, owned: np.ndarray, at_ps: int) -> None:
     action = state.action
     action.kind[(action.at_ps >= at_ps) & (action.kind != LFT_WRITE)] = VOID
-    rows = [row for row in build.action_rows(plan) if row[0] >= at_ps]
-    _add_actions(state, build.table(rows, st.ACTION)[: len(rows)], owned)
+    rows = [row for row in action_rows(plan) if row[0] >= at_ps]
+    _add_actions(state, st.table(rows, st.ACTION)[: len(rows)], owned)
 
 
 def write_tables(state: st.State, writes: list[LftWrite], owned: np.ndarray) -> None:
@@ -101,7 +102,7 @@ def write_tables(state: st.State, writes: list[LftWrite], owned: np.ndarray) -> 
         (write.at_ps, LFT_WRITE, int(state.node.port0[write.node]), write.node, write.block, first + number)
         for number, write in enumerate(mine)
     ]
-    _add_actions(state, build.table(rows, st.ACTION), owned)
+    _add_actions(state, st.table(rows, st.ACTION), owned)
 
 
 def _add_actions(state: st.State, actions: st.Records, owned: np.ndarray) -> None:
@@ -111,7 +112,7 @@ def _add_actions(state: st.State, actions: st.Records, owned: np.ndarray) -> Non
     state.put("action", np.concatenate([state.action, actions]).view(np.recarray))
     _make_room(state, len(actions))
     numbers = np.arange(first, first + len(actions))
-    build.queue_events(state, int(EventKind.ACTION), numbers, actions.node, actions.at_ps, owned)
+    queue_events(state, int(EventKind.ACTION), numbers, actions.node, actions.at_ps, owned)
 
 
 def _make_room(state: st.State, events: int) -> None:

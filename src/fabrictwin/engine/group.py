@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.partition import Partition
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.shard import Shard
 from fabrictwin.model.action import Action
 from fabrictwin.model.controller import DIRECT_KINDS, Controller, LftWrite, Notice, SubnetEvent

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.deadlock import Deadlock, find_deadlock
 from fabrictwin.engine.outlook import Outlook
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.readout import Readout
 from fabrictwin.units import PS_PER_US
 

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.group import ShardGroup
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.port_counters import ARRAYS_OF_VLS, PORT_COUNTERS, waited_for_credits
 from fabrictwin.engine.state import Records
 

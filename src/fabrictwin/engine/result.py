@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.codes import LogKind
 from fabrictwin.engine.deadlock import Deadlock
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.port_counters import PORT_COUNTERS
 from fabrictwin.engine.readout import Readout
 from fabrictwin.model.fabric import NodeKind, PortRef

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan, build_state
+from fabrictwin.engine.build import build_state
 from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.change import change_state, next_link_change, write_tables
 from fabrictwin.engine.codes import DATA_OVERHEAD_BYTES, FCP_BYTES, NEVER, CcRole, LogKind, Status
@@ -23,6 +23,7 @@ from fabrictwin.engine.loop import RESERVE, collect, may_resynchronise, next_ste
 from fabrictwin.engine.observe import blocked_since
 from fabrictwin.engine.outlook import Outlook
 from fabrictwin.engine.partition import Partition
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.state import ARRAYS, State, grow
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import LftWrite, Notice

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan, make_plan
 from fabrictwin.engine.change import change_plan
 from fabrictwin.engine.codes import NEVER
 from fabrictwin.engine.deadlock import Deadlock
@@ -18,6 +17,7 @@ from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.group import ShardGroup
 from fabrictwin.engine.look import Judge
 from fabrictwin.engine.partition import Partition, split_evenly
+from fabrictwin.engine.plan import Plan, make_plan
 from fabrictwin.engine.readout import Readout
 from fabrictwin.engine.result import describe_ports, describe_run
 from fabrictwin.engine.samples import Samples

@@ -9,6 +9,7 @@ credit blocks. Pools (packets, messages, cells, events) are linked lists through
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -527,6 +528,14 @@ def pool(count: int, dtype: np.dtype[Any]) -> Records:
     array["next"] = np.arange(1, count + 1)
     array["next"][-1] = -1
     return array
+
+
+def table(rows: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> Records:
+    """Records from rows, one zeroed record if there are none."""
+    filled = records(max(1, len(rows)), dtype)
+    for index, row in enumerate(rows):
+        filled[index] = row
+    return filled
 
 
 MOST_RECORDS = 1 << 28

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fabrictwin.engine.build import Plan, make_plan
 from fabrictwin.engine.partition import Partition, split_by_kind
+from fabrictwin.engine.plan import Plan, make_plan
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.offline import describe_forwarding, route_scenario
 from fabrictwin.runtime.scenario_source import ScenarioSource

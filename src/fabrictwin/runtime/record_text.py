@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.cbfc import FCP_INIT, FCP_LOST, FCP_RESYNC, FCP_UPDATE
 from fabrictwin.engine.codes import NEVER, Flag, PacketKind
+from fabrictwin.engine.plan import Plan
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import PeerKind
 from fabrictwin.model.fabric import PortRef

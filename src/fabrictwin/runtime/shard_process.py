@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.change import change_plan
 from fabrictwin.engine.codes import NEVER
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.result import describe_event
 from fabrictwin.engine.shard import Shard, Window
 from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, State

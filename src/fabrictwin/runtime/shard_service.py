@@ -11,7 +11,7 @@ import numpy as np
 
 from fabrictwin.api.v1 import shard_pb2
 from fabrictwin.api.v1.shard_pb2_grpc import add_ShardServicer_to_server
-from fabrictwin.engine.build import Plan
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.state import State
 from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.grpc_server import LARGEST_REQUEST_BYTES

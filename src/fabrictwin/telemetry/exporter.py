@@ -13,8 +13,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.codes import LogKind
+from fabrictwin.engine.plan import Plan
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.columns import CONSTANTS, column
 from fabrictwin.telemetry.exposition import LabelTexts, head, series

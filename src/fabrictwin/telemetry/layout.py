@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.codes import LogKind, QpState
+from fabrictwin.engine.plan import Plan
 from fabrictwin.model.fabric import NodeKind, PortRef
 from fabrictwin.telemetry.catalogue import MOST_FLOWS
 from fabrictwin.telemetry.metric import LABELS, Rows

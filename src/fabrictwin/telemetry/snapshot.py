@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.codes import LogKind
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.state import Records, State
 from fabrictwin.telemetry.layout import Layout
 

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from fabrictwin.engine.build import Plan
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.simulation import Simulation
 from fabrictwin.engine.state import State
 from fabrictwin.model.fabric import NodeKind

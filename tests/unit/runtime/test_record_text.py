@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabrictwin.engine.build import Plan
+from fabrictwin.engine.plan import Plan
 from fabrictwin.runtime.blueprint import draw_blueprint
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.record_text import Names, rows, show, show_ns

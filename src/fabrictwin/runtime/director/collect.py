@@ -13,8 +13,8 @@ import numpy as np
 
 from fabrictwin.api.v1.shard_pb2 import ReadArraysRequest
 from fabrictwin.api.v1.shard_pb2_grpc import ShardStub
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.partition import Partition
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.readout import Readout
 from fabrictwin.engine.result import describe_ports, describe_run
 from fabrictwin.runtime.director.state import Twin

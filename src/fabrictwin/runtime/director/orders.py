@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fabrictwin.engine.build import Plan
 from fabrictwin.engine.change import change_plan
+from fabrictwin.engine.plan import Plan
 from fabrictwin.errors import InputError, nearest
 from fabrictwin.model.command import Command, apply_command
 from fabrictwin.model.fault import Fault
