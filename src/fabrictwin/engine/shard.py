@@ -247,6 +247,16 @@ class Shard:
             windows[other] = window
         return windows
 
+    def repeat(self, other: int) -> Window:
+        """What this shard has promised another one, at the fabric time at which it has spoken last."""
+        now_ps, ahead = self.reached_ps, self.outgoing[other]
+        return Window(
+            now_ps,
+            _later(now_ps, ahead.packets_ps),
+            _later(now_ps, ahead.fcps_ps),
+            self._calm_ps(ahead, now_ps),
+        )
+
     def _outbox(self, name: str, count: int) -> np.ndarray:
         """The first records of an array as a plain array, which is much faster to handle than records."""
         return np.asarray(getattr(self.state, name)).view(np.ndarray)[:count] if count else _EMPTY[name]

@@ -30,6 +30,7 @@ class WindowData:
         commands: Lines of the command log, to the director of the event log; without line feeds.
         sequence: Number of the Window on its channel, from 1.
         calm_promise_ps: No FCP that does more than advertise credits is said before this fabric time.
+        heard: Number of the last Window that the sender had heard on the channel back; 0: none.
     """
 
     packets_promise_ps: int
@@ -39,6 +40,7 @@ class WindowData:
     commands: Sequence[bytes] = ()
     sequence: int = 0
     calm_promise_ps: int = NEVER_PS
+    heard: int = 0
 
 
 def encode(window: WindowData, sequence: int) -> bytes:
@@ -54,6 +56,7 @@ def encode(window: WindowData, sequence: int) -> bytes:
         fcps_promise_ps=window.fcps_promise_ps,
         reached_ps=window.reached_ps,
         calm_promise_ps=window.calm_promise_ps,
+        heard_sequence=window.heard,
     )
     for name, records in window.records.items():
         count = len(records)
@@ -99,6 +102,7 @@ def decode(payload: bytes) -> WindowData:
         commands,
         message.sequence,
         message.calm_promise_ps,
+        message.heard_sequence,
     )
 
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, RLock, Thread
-from time import monotonic, perf_counter_ns, time
+from time import monotonic, perf_counter_ns, thread_time_ns, time
 from typing import Any, Protocol
 
 import numpy as np
@@ -138,33 +138,34 @@ class Stepper:
 
     def _step(self) -> None:
         """Advances, says what follows, and hears; one round trip of the bus."""
+        process, granted_ps = self.process, self.granted_ps
         with self._lock:
             began_ns = perf_counter_ns()
-            reached_ps = self.process.advance(self.granted_ps)
+            reached_ps = process.advance(granted_ps)
+            advanced_ns = perf_counter_ns()
             out = self._speak(reached_ps)
-            waits_for = self.process.waits_for(self.granted_ps)
-            if not waits_for and reached_ps == self.granted_ps > self._reported_ps:
+            waits_for = process.waits_for(granted_ps)
+            if not waits_for and reached_ps == granted_ps > self._reported_ps:
                 self._report(out, reached_ps)
-        computed_ns = perf_counter_ns() - began_ns
+        spoken_ns, busy_ns = perf_counter_ns(), thread_time_ns()
         heard = self._bus.exchange(out, waits_for or (DIRECTOR,), PATIENCE_S)
-        exchanged_ns = perf_counter_ns() - began_ns - computed_ns
-        began_ns = perf_counter_ns()
+        exchanged_ns, busy_ns = perf_counter_ns(), thread_time_ns() - busy_ns
         with self._lock:
             for sender, entries in heard.items():
                 for entry in entries:
                     self._hear(sender, entry)
-        computed_ns += perf_counter_ns() - began_ns
-        self._note_step(reached_ps, computed_ns, exchanged_ns, waits_for)
-
-    def _note_step(
-        self, reached_ps: int, computed_ns: int, exchanged_ns: int, waited_for: Collection[str]
-    ) -> None:
-        health = self._health
+        talked_ns = spoken_ns - advanced_ns + perf_counter_ns() - exchanged_ns
+        health, phases = self._health, self._health.phases
         health.reached_ps = reached_ps
         health.stepped_at_s = time()
-        health.steps.add(computed_ns)
-        for name in waited_for:
-            health.incoming[name].waited_ns += exchanged_ns
+        health.steps.add(advanced_ns - began_ns + talked_ns)
+        phases.simulate_ns += advanced_ns - began_ns
+        phases.talk_ns += talked_ns
+        phases.bus_ns += busy_ns
+        waited_ns = max(0, exchanged_ns - spoken_ns - busy_ns)
+        phases.wait_ns += waited_ns
+        for name in waits_for:
+            health.incoming[name].waited_ns += waited_ns
 
     def _speak(self, reached_ps: int) -> dict[str, list[Entry]]:
         said = self.process.speak(self.granted_ps)

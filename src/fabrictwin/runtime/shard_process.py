@@ -20,6 +20,7 @@ from fabrictwin.model.controller import NOTICE, Notice, pack_records, unpack_lft
 from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.records import BY_NAME
+from fabrictwin.runtime.turns import share_turns
 
 _NO_PACKETS = np.zeros(0, PACKET)
 _NO_FCPS = np.zeros(0, FCP_OUT)
@@ -45,6 +46,13 @@ class ShardProcess:
         self._shard = Shard(blueprint.plan, blueprint.partition, self._numbers[name])
         self.owned = self._shard.owned
         self._managers = _Managers(blueprint, name)
+        self._turns = share_turns(
+            {
+                self._names[other]: (ahead.packets_ps, self._shard.incoming[other].packets_ps)
+                for other, ahead in self._shard.outgoing.items()
+                if len(ahead.ports)
+            }
+        )
         self._spoken_ps = -1
         self._logged = 0
 
@@ -74,6 +82,8 @@ class ShardProcess:
 
     def advance(self, to_ps: int) -> int:
         """Simulates up to a fabric time, or as far as others promise."""
+        if self._turns.waiting:
+            return self._shard.reached_ps
         return self._shard.advance(min(to_ps, self._managers.promise_ps))
 
     def speak(self, granted_ps: int) -> Mapping[str, WindowData]:
@@ -82,14 +92,22 @@ class ShardProcess:
         if self._shard.reached_ps > self._spoken_ps:
             self._spoken_ps = self._shard.reached_ps
             for other, window in self._shard.speak().items():
-                said[self._names[other]] = _pack(window)
+                self._say(said, other, window)
+        else:
+            for name in sorted(self._turns.owed):
+                self._say(said, self._numbers[name], self._shard.repeat(self._numbers[name]))
         return said
+
+    def _say(self, said: dict[str, WindowData], other: int, window: Window) -> None:
+        name = self._names[other]
+        said[name] = _pack(window, self._turns.say(name))
 
     def hear(self, sender: str, window: WindowData) -> None:
         """Takes in what another process has said."""
         number = self._numbers.get(sender)
         if number is not None:
             self._shard.hear(number, _unpack(window))
+            self._turns.hear(sender, window.sequence, window.heard)
             return
         writes = window.records.get("lft_write")
         if writes is not None:
@@ -101,10 +119,13 @@ class ShardProcess:
         incoming, reached_ps = self._shard.incoming, self._shard.reached_ps
         if reached_ps >= to_ps:
             return [self._names[other] for other, channel in incoming.items() if channel.reached_ps < to_ps]
-        late = [self._names[other] for other, channel in incoming.items() if channel.horizon_ps <= reached_ps]
-        late += self._managers.late(reached_ps)
+        if self._turns.waiting:
+            return self._turns.waiting | self._turns.answers
+        late = {self._names[other] for other, channel in incoming.items() if channel.horizon_ps <= reached_ps}
+        late.update(self._managers.late(reached_ps))
         # Where no promise keeps it, a port waits for credits that may be under way.
-        return late or [self._names[other] for other, channel in incoming.items() if channel.fcps_ps < NEVER]
+        late = late or {self._names[other] for other, channel in incoming.items() if channel.fcps_ps < NEVER}
+        return late | self._turns.answers
 
     def apply(self, command: Mapping[str, Any]) -> None:
         """Takes a command of the director, before its fabric time."""
@@ -140,13 +161,14 @@ class ShardProcess:
         return [json.dumps(describe_event(self.plan, entry)).encode() for entry in entries]
 
 
-def _pack(window: Window) -> WindowData:
+def _pack(window: Window, heard: int) -> WindowData:
     return WindowData(
         window.packets_ps,
         window.fcps_ps,
         window.reached_ps,
         {"packet": window.packets, "fcp": window.fcps, "reaction": window.reactions},
         calm_promise_ps=window.calm_ps,
+        heard=heard,
     )
 
 

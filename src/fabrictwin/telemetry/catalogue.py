@@ -20,6 +20,7 @@ _EVERY = tuple(Service)
 _SWITCH = (Service.SWITCH_NODE,)
 _HCA = (Service.HCA_ENDPOINT,)
 _FABRIC = (Service.SWITCH_NODE, Service.HCA_ENDPOINT)
+_STEPPED = tuple(service for service in Service if service is not Service.DIRECTOR)
 
 _SECONDS = "seconds of fabric time"
 _NEVER = "Always 0: a simulated fabric has no {}."
@@ -152,6 +153,16 @@ _HEALTH: tuple[Row, ...] = (
     ("checkpoint_fabric_seconds", _SECONDS, "checkpoint_seconds", "Fabric time of the last checkpoint."),
 )
 
+_PHASE: tuple[Row, ...] = (
+    (
+        "phase_seconds_total",
+        "seconds",
+        "phases",
+        "Wall time of the stepping thread: in compiled code (simulate), in what is around it (talk), in the client "
+        "of the bus (bus), asleep until others have something to say (wait).",
+    ),
+)
+
 _CHANNEL: tuple[Row, ...] = (
     (
         "promise_lag_seconds",
@@ -253,6 +264,7 @@ CATALOGUE: tuple[Metric, ...] = (
         ("version", "twin", "service", "shard", "scenario"),
     ),
     *_metrics("fabrictwin", _HEALTH, Rows.HEALTH, _EVERY),
+    *_metrics("fabrictwin", _PHASE, Rows.HEALTH, _STEPPED, ("phase",)),
     *_metrics("fabrictwin", _CHANNEL, Rows.HEALTH, _EVERY, ("peer",)),
     _value("twin_state", "1", "1: the twin is in this state.", Service.DIRECTOR, ("state",)),
     _value(

@@ -43,6 +43,26 @@ class StepTimes:
         self.total_ns += took_ns
 
 
+class Phases:
+    """Where the wall time of the stepping thread goes.
+
+    Attributes:
+        simulate_ns: In compiled code, which advances the process in fabric time.
+        talk_ns: Around it: taking in what was heard, making up what is said.
+        bus_ns: In the client of the bus: packing, sending, receiving.
+        wait_ns: Asleep until somebody else has something to say.
+    """
+
+    __slots__ = ("bus_ns", "simulate_ns", "talk_ns", "wait_ns")
+
+    def __init__(self) -> None:
+        self.simulate_ns = self.talk_ns = self.bus_ns = self.wait_ns = 0
+
+    def seconds(self) -> Values:
+        """Seconds by the name of the phase."""
+        return {(name[:-3],): getattr(self, name) / NS_PER_S for name in self.__slots__}
+
+
 class Speedometer:
     """Fabric time per wall time between looks."""
 
@@ -93,6 +113,7 @@ class Health:
         reached_ps: Fabric time reached.
         stepped_at_s: Wall time of the last step, seconds since 1970; 0: none yet.
         steps: Wall time that steps compute.
+        phases: Where the time of the stepping thread goes.
         incoming: Channels to here, by the sender's name.
         outgoing: Channels from here, by the receiver's name.
     """
@@ -104,6 +125,7 @@ class Health:
         self.reached_ps = 0
         self.stepped_at_s = 0.0
         self.steps = StepTimes()
+        self.phases = Phases()
         self.incoming: defaultdict[str, Channel] = defaultdict(Channel)
         self.outgoing: defaultdict[str, Channel] = defaultdict(Channel)
         self._checkpoint: tuple[float, int] | None = None
@@ -168,6 +190,7 @@ _SOURCES: dict[str, _Source] = {
     "stepped_at_s": lambda h: {(): h.stepped_at_s} if h.stepped_at_s else {},
     "checkpoint_at_s": lambda h: {(): h._checkpoint[0]} if h._checkpoint else {},
     "checkpoint_seconds": lambda h: {(): h._checkpoint[1] / PS_PER_S} if h._checkpoint else {},
+    "phases": lambda h: h.phases.seconds(),
     "promise_lags": Health._promise_lags,
     "waits": _of_channels("incoming", "waited_ns", NS_PER_S),
     "received_entries": _of_channels("incoming", "entries"),

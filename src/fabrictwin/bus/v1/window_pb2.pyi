@@ -90,6 +90,7 @@ class Window(_message.Message):
     REACHED_PS_FIELD_NUMBER: _builtins.int
     BATCHES_FIELD_NUMBER: _builtins.int
     CALM_PROMISE_PS_FIELD_NUMBER: _builtins.int
+    HEARD_SEQUENCE_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Number of this Window on its channel: 1, 2, 3 and so on. A gap or a repetition stops the twin.
     Fixed width and first, so that a reader checks it without decoding the rest.
@@ -108,6 +109,8 @@ class Window(_message.Message):
     """Picoseconds. No FCP that does more than advertise credits (the re-synchronisation of a link, FCPs that were
     lost) is said before this fabric time.
     """
+    heard_sequence: _builtins.int
+    """Number of the last Window that the sender had heard on the channel back when it said this; 0: none."""
     @_builtins.property
     def batches(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecordBatch]:
         """The records that cross, at most one batch a kind, in ascending order of kind."""
@@ -121,10 +124,11 @@ class Window(_message.Message):
         reached_ps: _builtins.int = ...,
         batches: _abc.Iterable[Global___RecordBatch] | None = ...,
         calm_promise_ps: _builtins.int = ...,
+        heard_sequence: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batches", b"batches", "calm_promise_ps", b"calm_promise_ps", "fcps_promise_ps", b"fcps_promise_ps", "packets_promise_ps", b"packets_promise_ps", "reached_ps", b"reached_ps", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batches", b"batches", "calm_promise_ps", b"calm_promise_ps", "fcps_promise_ps", b"fcps_promise_ps", "heard_sequence", b"heard_sequence", "packets_promise_ps", b"packets_promise_ps", "reached_ps", b"reached_ps", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
