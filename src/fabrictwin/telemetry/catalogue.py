@@ -158,8 +158,8 @@ _PHASE: tuple[Row, ...] = (
         "phase_seconds_total",
         "seconds",
         "phases",
-        "Wall time of the stepping thread: in compiled code (simulate), in what is around it (talk), in the client "
-        "of the bus (bus), asleep until others have something to say (wait).",
+        "Wall time of the stepping thread: in compiled code (simulate), in what is around it (talk), in the "
+        "client of the bus (bus), asleep until others have something to say (wait).",
     ),
 )
 
