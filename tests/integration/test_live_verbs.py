@@ -137,6 +137,22 @@ def test_fault_is_injected_listed_and_cleared(place: Machine) -> None:
     assert place.ask("fault", "list", "--active")["faults"] == []
 
 
+def test_fault_may_begin_later_under_a_name_and_be_called_off(place: Machine) -> None:
+    place.do("resume")
+    cable = ("--link", "leaf1/3,spine0/2", "--duration", "1ms")
+    early = place.run("fault", "inject", "link_down", *cable, "--at", "1ns")
+    assert early.returncode == 2
+    assert early.stderr.startswith("error: --at: ")
+    assert place.do("fault", "inject", "link_down", *cable, "--at", "5s", "--name", "later").startswith(
+        "later "
+    )
+    again = place.run("fault", "inject", "link_down", *cable, "--name", "later")
+    assert again.returncode == 2
+    assert again.stderr.startswith("error: --name: ")
+    assert place.do("fault", "clear", "later").startswith("later will not begin")
+    assert place.ask("fault", "list", "--active")["faults"] == []
+
+
 def test_workload_is_started_and_stopped(place: Machine) -> None:
     place.do("resume")
     added = place.ask(

@@ -104,7 +104,8 @@ def clear_fault(
     """
     with open_director(twin, director) as stub:
         fault = stub.ClearFault(ClearFaultRequest(id=fault_id, by=owner_or_user(owner))).fault
-    output().print(Text(printable(f"{fault.id} ends at {show_clock(fault.end_ps)}: {fault.text}")))
+    what = f"ends at {show_clock(fault.end_ps)}" if fault.end_ps > fault.start_ps else "will not begin"
+    output().print(Text(printable(f"{fault.id} {what}: {fault.text}")), soft_wrap=True)
 
 
 def inject_fault(
