@@ -54,21 +54,72 @@ def _cache_directory() -> Path:
 
 os.environ["NUMBA_CACHE_DIR"] = str(_cache_directory())
 import numba  # noqa: E402  the cache directory must be set before numba reads its settings
+from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
+from numba.core.compiler_machinery import register_pass  # noqa: E402
+from numba.core.lowering import Lower  # noqa: E402
+from numba.core.typed_passes import NativeLowering  # noqa: E402
 
 numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
 
 
-def kernel(function: F) -> F:
-    """Compiles a function: cached on disk, without the GIL, exact arithmetic (no fastmath)."""
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+class _LowerApart(Lower):  # type: ignore[misc]
+    """Tells LLVM that a function is seldom called and must not be inlined."""
+
+    def setup_function(self, descriptor: Any) -> None:
+        super().setup_function(descriptor)
+        for attribute in ("cold", "noinline"):
+            self.function.attributes.add(attribute)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LoweringApart(NativeLowering):  # type: ignore[misc]
+    _name = "lowering_apart"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return _LowerApart
+
+
+class _CompilerApart(CompilerBase):  # type: ignore[misc]
+    """Numba's usual compiler with the other lowering."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.passes = [
+            (_LoweringApart if step is NativeLowering else step, text) for step, text in pipeline.passes
+        ]
+        pipeline.finalize()
+        return [pipeline]
+
+
+def _compile(function: F, *, inline: bool = False, **options: Any) -> F:
+    """Compiles a function: cached on disk, without the GIL, exact arithmetic (no fastmath).
+
+    ``forceinline`` is always said: Numba would take it over from whichever caller is compiled first.
+    """
+    compile_later = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline, **options)
+    compiled: F = compile_later(function)
     return compiled
+
+
+def kernel(function: F) -> F:
+    """A compiled function; the compiler decides where to inline it."""
+    return _compile(function)
 
 
 def inline_kernel(function: F) -> F:
     """Like :func:`kernel`, for a step that the compiler must inline and would not by itself.
 
     For two reasons, each measured: a step that takes tuples of arrays (passing them by value costs more than
-    the step itself), and the few steps of the engine's loop that every packet goes through.
+    the step itself), and the steps that packets go through (as one function they share what they load).
     """
-    compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
-    return compiled
+    return _compile(function, inline=True)
+
+
+def seldom_kernel(function: F) -> F:
+    """Like :func:`kernel`, for a step that is seldom taken: it stays out of its callers.
+
+    Copied into every place that calls it, it would make the loop larger than what the processor's instruction
+    cache holds, and slower to compile.
+    """
+    return _compile(function, pipeline_class=_CompilerApart)

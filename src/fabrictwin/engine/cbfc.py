@@ -31,32 +31,32 @@ from fabrictwin.engine.pools import give_cell, take_cell
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 FCP_UPDATE, FCP_RESYNC, FCP_LOST, FCP_INIT = 0, 1, 2, 3
 """Kinds of ``FCP_OUT`` records."""
 
 
-@kernel
+@inline_kernel
 def wire_time(length_bytes: int, fs_per_byte: int) -> int:
     """Picoseconds that so many bytes take on a link, rounded up."""
     return (np.int64(length_bytes) * np.int64(fs_per_byte) + 999) // 1000
 
 
-@kernel
+@inline_kernel
 def fits_credits(fccl: int, fctbs: int, blocks: int) -> bool:
     """The send rule: ((FCCL - (FCTBS + n)) mod 4096) <= 2048."""
     return (fccl - fctbs - blocks) & SEQUENCE_MASK <= CREDIT_WINDOW
 
 
-@kernel
+@inline_kernel
 def fcp_flight(s: State, p: int) -> int:
     """Picoseconds from an FCP's start on a port to its use at the other end."""
     port = s.port[p]
     return wire_time(FCP_BYTES, port.fs_per_byte) + port.delay_ps
 
 
-@kernel
+@inline_kernel
 def schedule_credit(s: State, p: int, index: int, time_ps: int) -> None:
     """Looks for credits of a PV at a time, unless it is going to look earlier anyway."""
     pv = s.pv[index]
@@ -65,7 +65,7 @@ def schedule_credit(s: State, p: int, index: int, time_ps: int) -> None:
         push_event(s, time_ps, s.port[p].node, EventKind.CREDIT, index, p)
 
 
-@kernel
+@inline_kernel
 def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
     """Blocks of an input buffer become free: an FCP is due then."""
     index = p * s.par[0].vls + vl
@@ -84,7 +84,7 @@ def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
         push_event(s, time_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
 
 
-@kernel
+@inline_kernel
 def _hasten_sender(s: State, index: int, time_ps: int) -> None:
     """The first blocks to be freed in a buffer are due at a time: a blocked sender looks for their FCP."""
     vls = s.par[0].vls
@@ -96,7 +96,7 @@ def _hasten_sender(s: State, index: int, time_ps: int) -> None:
         schedule_credit(s, port.peer, sender, at_ps)
 
 
-@kernel
+@inline_kernel
 def _free_later(s: State, index: int, time_ps: int, blocks: int) -> None:
     """Puts freed blocks where they belong by time among those that are due."""
     pv = s.pv_input[index]
@@ -124,7 +124,7 @@ def _free_later(s: State, index: int, time_ps: int, blocks: int) -> None:
         pv.due_tail = cell
 
 
-@kernel
+@seldom_kernel
 def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
     """Puts a cell where it belongs by time; the list has a later one."""
     pv = s.pv_input[index]
@@ -144,7 +144,7 @@ def _insert_due(s: State, index: int, time_ps: int, blocks: int) -> None:
         s.cell[before].next = cell
 
 
-@kernel
+@inline_kernel
 def _drop_first_due(s: State, index: int) -> None:
     """The first freed blocks are no longer due."""
     pv = s.pv_input[index]
@@ -160,7 +160,7 @@ def _drop_first_due(s: State, index: int) -> None:
     give_cell(s, cell)
 
 
-@kernel
+@inline_kernel
 def _fcp_start(s: State, p: int, index: int) -> int:
     """When the next FCP of a PV could start, as far as is known."""
     pv = s.pv_input[index]
@@ -169,7 +169,7 @@ def _fcp_start(s: State, p: int, index: int) -> int:
     return max(start_ps, pv.last_fcp_ps + s.node[port.node].fcp_gap_ps)
 
 
-@kernel
+@inline_kernel
 def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     """Sends one FCP with all that is due on a VL."""
     port = s.port[p]
@@ -197,7 +197,7 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
         _resynchronise(s, p, vl, arrival_ps)
 
 
-@kernel
+@inline_kernel
 def append_fcp(s: State, p: int, index: int, arrival_ps: int, fccl: int) -> None:
     """An FCP is on its way to a PV of a port, behind all others."""
     pv = s.pv[index]
@@ -217,7 +217,7 @@ def append_fcp(s: State, p: int, index: int, arrival_ps: int, fccl: int) -> None
     s.cell[here].next = cell
 
 
-@kernel
+@seldom_kernel
 def send_out(s: State, arrival_ps: int, index: int, value: int, kind: int) -> None:
     """Hands an FCP to the bus."""
     g = s.g[0]
@@ -229,7 +229,7 @@ def send_out(s: State, arrival_ps: int, index: int, value: int, kind: int) -> No
     g.out_fcps += 1
 
 
-@kernel
+@seldom_kernel
 def _trace_fcp(s: State, p: int, vl: int, start_ps: int, fccl: int) -> None:
     g = s.g[0]
     record = s.fcp_trace[g.traced_fcps]
@@ -240,7 +240,7 @@ def _trace_fcp(s: State, p: int, vl: int, start_ps: int, fccl: int) -> None:
     g.traced_fcps += 1
 
 
-@kernel
+@seldom_kernel
 def _is_hit(s: State, p: int) -> bool:
     sent = np.int64(0)
     for vl in range(s.par[0].vls):
@@ -249,7 +249,7 @@ def _is_hit(s: State, p: int) -> bool:
     return 2 * bits < s.port_more[p].error_below
 
 
-@kernel
+@seldom_kernel
 def _lose_fcp(s: State, p: int, vl: int, start_ps: int, arrival_ps: int) -> None:
     """The FCP does not arrive; the next one is due when the refresh would be."""
     port = s.port[p]
@@ -260,14 +260,14 @@ def _lose_fcp(s: State, p: int, vl: int, start_ps: int, arrival_ps: int) -> None
     _plan_refresh(s, p, vl, start_ps)
 
 
-@kernel
+@seldom_kernel
 def _plan_refresh(s: State, p: int, vl: int, from_ps: int) -> None:
     """Something was lost: an FCP is due 65 536 symbol times after the last one, unless one goes before."""
     s.pv_input[p * s.par[0].vls + vl].refresh = 1
     free_blocks(s, p, vl, from_ps + wire_time(REFRESH_BYTE_TIMES, s.port[p].fs_per_byte), 0)
 
 
-@kernel
+@seldom_kernel
 def forget_refresh(s: State, index: int) -> None:
     """No FCP is due any more only because something was lost."""
     pv = s.pv_input[index]
@@ -290,7 +290,7 @@ def forget_refresh(s: State, index: int) -> None:
         _drop_first_due(s, index)
 
 
-@kernel
+@seldom_kernel
 def _resynchronise(s: State, p: int, vl: int, arrival_ps: int) -> None:
     """This FCP's FCTBS shows the other end which blocks were lost."""
     port = s.port[p]
@@ -305,7 +305,7 @@ def _resynchronise(s: State, p: int, vl: int, arrival_ps: int) -> None:
     s.pv_input[index].eager = 0
 
 
-@kernel
+@inline_kernel
 def send_fcps(s: State, p: int, until_ps: int) -> None:
     """Sends every FCP of a port that starts up to a time (which is not in the future)."""
     if s.par[0].vls > 2:
@@ -318,7 +318,7 @@ def send_fcps(s: State, p: int, until_ps: int) -> None:
         _advertise(s, p, 0, start_ps)
 
 
-@kernel
+@seldom_kernel
 def _send_fcps_of_vls(s: State, p: int, until_ps: int) -> None:
     """The same among several VLs: the earliest start first, then the earliest due, then the lowest VL."""
     vls = s.par[0].vls
@@ -339,7 +339,7 @@ def _send_fcps_of_vls(s: State, p: int, until_ps: int) -> None:
         _advertise(s, p, best_vl, best_start)
 
 
-@kernel
+@seldom_kernel
 def survives(s: State, p: int, arrival_ps: int) -> bool:
     """Whether an FCP that arrives at a port was not on the wire while the link was down."""
     more = s.port_more[p]
@@ -348,7 +348,7 @@ def survives(s: State, p: int, arrival_ps: int) -> bool:
     return arrival_ps <= more.down_at_ps or arrival_ps - flight_ps >= more.up_at_ps
 
 
-@kernel
+@inline_kernel
 def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
     """Takes the FCPs that have arrived at a sender."""
     pv = s.pv[index]
@@ -365,7 +365,7 @@ def hear_fcps(s: State, p: int, index: int, now_ps: int) -> None:
         give_cell(s, cell)
 
 
-@kernel
+@inline_kernel
 def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
     """Whether a packet of so many blocks may leave now; looks at the other end only if need be."""
     pv = s.pv[index]
@@ -379,7 +379,7 @@ def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
     return fits_credits(pv.fccl, pv.fctbs, blocks)
 
 
-@kernel
+@inline_kernel
 def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
     """A lower bound of when the next FCP for a PV arrives; NEVER: the other end will say (``wanted``)."""
     pv = s.pv[index]
@@ -396,7 +396,7 @@ def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
     return max(_fcp_start(s, peer, peer_index) + fcp_flight(s, peer), now_ps + 1)
 
 
-@kernel
+@inline_kernel
 def block_sender(s: State, p: int, index: int, now_ps: int, from_ps: int) -> None:
     """The candidate of a PV waits for credits from a time on."""
     pv = s.pv[index]
@@ -410,7 +410,7 @@ def block_sender(s: State, p: int, index: int, now_ps: int, from_ps: int) -> Non
         s.g[0].horizon_ps = min(s.g[0].horizon_ps, s.g[0].credits_known_ps)
 
 
-@kernel
+@inline_kernel
 def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
     """The candidate of a PV has its credits."""
     pv = s.pv[index]
@@ -420,7 +420,7 @@ def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
         pv.starved = 1
 
 
-@kernel
+@seldom_kernel
 def lose_blocks(s: State, p: int, vl: int, blocks: int) -> None:
     """A data packet was lost behind a port: its blocks come back with the next FCP that the port sends."""
     index = p * s.par[0].vls + vl
@@ -431,7 +431,7 @@ def lose_blocks(s: State, p: int, vl: int, blocks: int) -> None:
     plan_fcp(s, p, 0)
 
 
-@kernel
+@seldom_kernel
 def plan_fcp(s: State, p: int, now_ps: int) -> None:
     """Makes an event for the next FCP of each VL that has lost blocks."""
     vls = s.par[0].vls
@@ -442,14 +442,14 @@ def plan_fcp(s: State, p: int, now_ps: int) -> None:
             push_event(s, start_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
 
 
-@kernel
+@seldom_kernel
 def on_fcp_due(s: State, p: int, now_ps: int) -> None:
     """FCP_DUE: sends what can go and plans the next look."""
     send_fcps(s, p, now_ps)
     plan_fcp(s, p, now_ps)
 
 
-@kernel
+@seldom_kernel
 def init_link(s: State, p: int, now_ps: int) -> None:
     """LINK_INIT: advertises what is free on every VL (Op = init)."""
     port = s.port[p]
@@ -466,7 +466,7 @@ def init_link(s: State, p: int, now_ps: int) -> None:
             schedule_credit(s, port.peer, peer_index, arrival_ps)
 
 
-@kernel
+@inline_kernel
 def forget_due(s: State, p: int, vl: int, now_ps: int) -> int:
     """Drops what is due up to now from a receiver's list; returns the blocks that become free later."""
     index = p * s.par[0].vls + vl

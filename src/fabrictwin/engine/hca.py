@@ -27,12 +27,12 @@ from fabrictwin.engine.transport import (
     on_data,
     on_response,
 )
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 AT_LINE_RATE = -1
 
 
-@kernel
+@inline_kernel
 def after_data(s: State, qp: int, wire: int, now_ps: int) -> None:
     """Moves a queue pair on after its packet, whose end is known: to the ring again, paced, or idle."""
     requester = s.requester[qp]
@@ -55,7 +55,7 @@ def after_data(s: State, qp: int, wire: int, now_ps: int) -> None:
         join_ring(s, qp)
 
 
-@kernel
+@inline_kernel
 def _take_data(s: State, index: int) -> int:
     pv = s.pv[index]
     qp = np.int64(pv.ring_head)
@@ -68,7 +68,7 @@ def _take_data(s: State, index: int) -> int:
     return build_data(s, qp)
 
 
-@kernel
+@inline_kernel
 def take_from_hca(s: State, p: int, vl: int) -> int:
     """Removes the candidate of a VL: a response, else the next packet of the queue pair whose turn it is."""
     index = p * s.par[0].vls + vl
@@ -82,7 +82,7 @@ def take_from_hca(s: State, p: int, vl: int) -> int:
     return packet_index
 
 
-@kernel
+@inline_kernel
 def _drain_next(s: State, p: int, now_ps: int) -> None:
     """Starts to move the next packet to memory, if the HCA does that now."""
     port = s.port_more[p]
@@ -101,7 +101,7 @@ def _drain_next(s: State, p: int, now_ps: int) -> None:
     push_event(s, now_ps + took_ps, s.port[p].node, EventKind.DRAINED, p, p)
 
 
-@kernel
+@seldom_kernel
 def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
     packet = s.packet[packet_index]
     port = s.port_more[packet.port]
@@ -115,7 +115,7 @@ def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
     _drain_next(s, packet.port, now_ps)
 
 
-@kernel
+@seldom_kernel
 def on_drained(s: State, p: int, now_ps: int) -> int:
     """DRAINED: a packet is in memory; returns the port to serve."""
     port = s.port_more[p]
@@ -130,7 +130,7 @@ def on_drained(s: State, p: int, now_ps: int) -> int:
     return served
 
 
-@kernel
+@seldom_kernel
 def set_drain_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
     """The HCA moves packets to memory at another rate from now on."""
     s.port_more[p].drain_fs = fs_per_byte

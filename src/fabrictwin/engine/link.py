@@ -18,16 +18,16 @@ from fabrictwin.engine.pools import give_packet
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 
-@kernel
+@inline_kernel
 def blocks_of(wire: int, block_shift: int) -> int:
     """Credit blocks that a packet takes in a buffer whose block is a power of two."""
     return (wire + (1 << block_shift) - 1) >> block_shift
 
 
-@kernel
+@inline_kernel
 def release_input(s: State, index: int, time_ps: int) -> None:
     """The buffer that a packet stands in is free from a time on."""
     packet = s.packet[index]
@@ -37,7 +37,7 @@ def release_input(s: State, index: int, time_ps: int) -> None:
         free_blocks(s, packet.port, packet.vl, time_ps, packet.blocks)
 
 
-@kernel
+@seldom_kernel
 def discard_packet(s: State, index: int, time_ps: int) -> None:
     """Drops a packet that stands in a switch."""
     release_input(s, index, time_ps)
@@ -45,7 +45,7 @@ def discard_packet(s: State, index: int, time_ps: int) -> None:
     s.g[0].last_live_ps = s.g[0].now_ps
 
 
-@kernel
+@seldom_kernel
 def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
     """Draws symbol errors for a packet; returns the delay of link-level retry, or marks it corrupted."""
     port = s.port[p]
@@ -60,7 +60,7 @@ def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
     return (tries - 1) * (ser_ps + 2 * port.delay_ps)
 
 
-@kernel
+@seldom_kernel
 def _jitter(s: State, p: int, head_in_ps: int) -> int:
     """Arrival with FEC jitter; packets of a link stay in order."""
     more = s.port_more[p]
@@ -70,7 +70,7 @@ def _jitter(s: State, p: int, head_in_ps: int) -> int:
     return max(head_in_ps + extra_ps, more.last_tail_ps)
 
 
-@kernel
+@seldom_kernel
 def _trace_packet(s: State, p: int, index: int, vl: int) -> None:
     g = s.g[0]
     packet = s.packet[index]
@@ -86,7 +86,7 @@ def _trace_packet(s: State, p: int, index: int, vl: int) -> None:
     g.traced += 1
 
 
-@kernel
+@seldom_kernel
 def _copy_out(s: State, index: int) -> None:
     """Hands a packet to the bus."""
     g = s.g[0]
@@ -95,7 +95,7 @@ def _copy_out(s: State, index: int) -> None:
     give_packet(s, index)
 
 
-@kernel
+@inline_kernel
 def schedule_arrival(s: State, index: int, node_index: int) -> None:
     """ARRIVE for a packet on its way to ``packet.port``, a port of a node. An HCA waits for the last byte."""
     packet = s.packet[index]
@@ -107,7 +107,7 @@ def schedule_arrival(s: State, index: int, node_index: int) -> None:
     push_event(s, at_ps, node_index, EventKind.ARRIVE, q, index)
 
 
-@kernel
+@inline_kernel
 def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     """Starts a chosen packet on a port; FCPs that go first have been sent."""
     port = s.port[p]
@@ -148,7 +148,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
         schedule_arrival(s, index, port.peer_node)
 
 
-@kernel
+@inline_kernel
 def serve_later(s: State, p: int, time_ps: int) -> None:
     """Makes sure that the port chooses a packet at a time: now, or when its last packet ends."""
     port = s.port[p]
@@ -157,13 +157,13 @@ def serve_later(s: State, p: int, time_ps: int) -> None:
         push_event(s, time_ps, port.node, EventKind.PORT_FREE, p, p)
 
 
-@kernel
+@inline_kernel
 def tail_in(s: State, index: int) -> int:
     """When the last byte of a packet has come in."""
     return s.packet[index].head_in_ps + s.packet[index].ser_ps
 
 
-@kernel
+@seldom_kernel
 def _count_hits(s: State, index: int) -> None:
     packet = s.packet[index]
     more = s.port_more[packet.port]

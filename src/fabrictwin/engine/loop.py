@@ -42,7 +42,7 @@ from fabrictwin.engine.switch import (
     peek_queue,
 )
 from fabrictwin.engine.transport import on_ack_timer, on_paced, on_posted, on_rnr_timer
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import inline_kernel, kernel, seldom_kernel
 
 RESERVE = 4096
 """Records that every pool and log must have left before an event is handled."""
@@ -57,7 +57,7 @@ _KIND_MASK = 31
 _ARGUMENT_MASK = (1 << 31) - 1
 
 
-@kernel
+@seldom_kernel
 def _room(s: State) -> int:
     """Records that every pool and log has left."""
     g = s.g[0]
@@ -72,7 +72,7 @@ def _room(s: State) -> int:
     return min(min(left, logs), min(min(out, traces), g.heap_size - g.heap_count))
 
 
-@kernel
+@seldom_kernel
 def _handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
     kind = (key >> 31) & _KIND_MASK
     argument = key & _ARGUMENT_MASK

@@ -7,10 +7,10 @@ A kernel never checks whether a pool has a record left: the loop makes sure of a
 from __future__ import annotations
 
 from fabrictwin.engine.state import State
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 
-@kernel
+@inline_kernel
 def take_packet(s: State) -> int:
     """Index of a packet record whose fields are stale."""
     g = s.g[0]
@@ -20,7 +20,7 @@ def take_packet(s: State) -> int:
     return index
 
 
-@kernel
+@inline_kernel
 def give_packet(s: State, index: int) -> None:
     """The packet is gone."""
     g = s.g[0]
@@ -29,7 +29,7 @@ def give_packet(s: State, index: int) -> None:
     g.packets_left += 1
 
 
-@kernel
+@inline_kernel
 def take_cell(s: State, time_ps: int, value: int) -> int:
     """Index of a cell that ends a list."""
     g = s.g[0]
@@ -43,7 +43,7 @@ def take_cell(s: State, time_ps: int, value: int) -> int:
     return index
 
 
-@kernel
+@inline_kernel
 def give_cell(s: State, index: int) -> None:
     """The cell is free."""
     g = s.g[0]
@@ -52,7 +52,7 @@ def give_cell(s: State, index: int) -> None:
     g.cells_left += 1
 
 
-@kernel
+@inline_kernel
 def take_message(s: State) -> int:
     """Index of a message record whose fields are stale."""
     g = s.g[0]
@@ -62,7 +62,7 @@ def take_message(s: State) -> int:
     return index
 
 
-@kernel
+@inline_kernel
 def give_message(s: State, index: int) -> None:
     """The message is over."""
     g = s.g[0]
@@ -71,7 +71,7 @@ def give_message(s: State, index: int) -> None:
     g.messages_left += 1
 
 
-@kernel
+@seldom_kernel
 def write_log(s: State, now_ps: int, node: int, kind: int, index: int, value: int) -> None:
     """Adds an entry to the event log."""
     g = s.g[0]

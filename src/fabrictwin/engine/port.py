@@ -29,10 +29,10 @@ from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, pop_fifo, take_from_queues
 from fabrictwin.engine.transport import next_wire
 from fabrictwin.engine.vl_arbitration import charge_vl, choose_vl
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 
-@kernel
+@inline_kernel
 def _candidate_wire(s: State, p: int, index: int) -> int:
     """Wire bytes of the candidate of a PV, which has one."""
     pv = s.pv[index]
@@ -44,7 +44,7 @@ def _candidate_wire(s: State, p: int, index: int) -> int:
     return np.int64(s.packet[s.voq[pv.ring_head].head].wire)
 
 
-@kernel
+@inline_kernel
 def _is_ready(s: State, p: int, vl: int, now_ps: int) -> bool:
     """Whether the candidate of a VL may leave now; if not, it waits for credits."""
     index = p * s.par[0].vls + vl
@@ -57,7 +57,7 @@ def _is_ready(s: State, p: int, vl: int, now_ps: int) -> bool:
     return True
 
 
-@kernel
+@seldom_kernel
 def _arbitrate(s: State, p: int, now_ps: int) -> tuple[int, bool]:
     """(VL, chosen by the high table) among several VLs; VL -1: none may go."""
     port = s.port[p]
@@ -70,7 +70,7 @@ def _arbitrate(s: State, p: int, now_ps: int) -> tuple[int, bool]:
     return choose_vl(s, p, eligible)
 
 
-@kernel
+@seldom_kernel
 def _lacks_news(s: State, p: int, now_ps: int) -> bool:
     """Whether a port's choice depends on FCPs of another shard that may have arrived and are not yet known.
 
@@ -93,7 +93,7 @@ def _lacks_news(s: State, p: int, now_ps: int) -> bool:
     return False
 
 
-@kernel
+@inline_kernel
 def _note_waits(s: State, p: int, now_ps: int) -> None:
     """VL15 goes first: which candidates of data VLs would have waited for credits."""
     for vl in range(s.par[0].vls - 1):
@@ -101,7 +101,7 @@ def _note_waits(s: State, p: int, now_ps: int) -> None:
             _is_ready(s, p, vl, now_ps)
 
 
-@kernel
+@inline_kernel
 def _plan_next(s: State, p: int, now_ps: int) -> None:
     """After a packet: PORT_FREE, or the arrival of credits if the only candidate must wait for that."""
     port = s.port[p]
@@ -176,14 +176,14 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     _plan_next(s, p, now_ps)
 
 
-@kernel
+@inline_kernel
 def on_port_free(s: State, p: int) -> int:
     """PORT_FREE: returns the port to serve."""
     s.port[p].planned = 0
     return p
 
 
-@kernel
+@inline_kernel
 def on_credit(s: State, index: int, p: int, now_ps: int) -> int:
     """CREDIT: returns the port to serve, or nobody if the event is stale."""
     pv = s.pv[index]

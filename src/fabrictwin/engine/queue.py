@@ -15,7 +15,7 @@ import numpy as np
 from fabrictwin.engine.codes import NEVER, PASSIVE
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import inline_kernel, kernel, seldom_kernel
 
 GROUP_BUCKETS = 64
 """Buckets that are brought to hand together, so that what their events need can be fetched ahead."""
@@ -33,20 +33,20 @@ def _bit_positions() -> np.ndarray:
 _BIT_POSITIONS = _bit_positions()
 
 
-@kernel
+@inline_kernel
 def lowest_bit(word: np.uint64) -> int:
     """Position of the lowest set bit of a word that is not zero."""
     isolated = word & (~word + np.uint64(1))
     return np.int64(_BIT_POSITIONS[np.int64((isolated * _DE_BRUIJN) >> np.uint64(58))])
 
 
-@kernel
+@inline_kernel
 def make_key(node: int, kind: int, argument: int) -> int:
     """The order of events of one time: node, then kind, then argument (below 2**31)."""
     return (np.int64(node) << 36) | (np.int64(kind) << 31) | np.int64(argument)
 
 
-@kernel
+@inline_kernel
 def _comes_before(a_time: int, a_key: int, a_data: int, b) -> bool:  # type: ignore[no-untyped-def]
     if a_time != b.time_ps:
         return a_time < b.time_ps
@@ -55,7 +55,7 @@ def _comes_before(a_time: int, a_key: int, a_data: int, b) -> bool:  # type: ign
     return a_data < b.detail
 
 
-@kernel
+@inline_kernel
 def _insert_sorted(s: State, time_ps: int, key: int, data: int) -> None:
     """Puts an event among those at hand, behind everything already handled."""
     g = s.g[0]
@@ -71,7 +71,7 @@ def _insert_sorted(s: State, time_ps: int, key: int, data: int) -> None:
     g.sorted_count += 1
 
 
-@kernel
+@inline_kernel
 def _heap_push(s: State, time_ps: int, key: int, data: int) -> None:
     g = s.g[0]
     at = g.heap_count
@@ -89,7 +89,7 @@ def _heap_push(s: State, time_ps: int, key: int, data: int) -> None:
     s.heap[at].detail = data
 
 
-@kernel
+@inline_kernel
 def _heap_drop_top(s: State) -> None:
     g = s.g[0]
     g.heap_count -= 1
@@ -114,7 +114,7 @@ def _heap_drop_top(s: State) -> None:
     s.heap[at].detail = data
 
 
-@kernel
+@seldom_kernel
 def _push_aside(s: State, time_ps: int, key: int, data: int) -> None:
     """The two seldom places: among those at hand, and beyond the wheel."""
     if time_ps >> s.par[0].shift <= s.g[0].bucket:
@@ -123,7 +123,7 @@ def _push_aside(s: State, time_ps: int, key: int, data: int) -> None:
         _heap_push(s, time_ps, key, data)
 
 
-@kernel
+@inline_kernel
 def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data: int) -> None:
     """Schedules an event; its time is not before the event at hand."""
     g = s.g[0]
@@ -149,7 +149,7 @@ def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data
         _push_aside(s, time_ps, key, data)
 
 
-@kernel
+@inline_kernel
 def _next_occupied(s: State, bucket: int, limit: int) -> int:
     """The first bucket from a number on that holds events, or ``limit`` if none is before it."""
     mask = s.par[0].buckets - 1
@@ -200,7 +200,7 @@ def _prefetch_group(s: State, bucket: int) -> None:
             prefetch(s.event, index)
 
 
-@kernel
+@seldom_kernel
 def _load_from_heap(s: State, last: int) -> None:
     """Moves what the heap has up to a bucket to hand."""
     g = s.g[0]

@@ -464,6 +464,9 @@ ARRAYS: dict[str, np.dtype[Any]] = {
 }
 """Every array of a State: its name and the type of its elements."""
 
+CONSTANT = frozenset({"par", "node", "sl2vl", "high", "low", "code", "hca", "cct"})
+"""Arrays that no kernel writes to."""
+
 
 _CACHE_LINE_BYTES = 64
 _ARENA_BYTES = 8 << 20

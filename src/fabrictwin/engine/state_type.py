@@ -6,6 +6,10 @@ time and to compile, than most functions do. So a State is, to kernels, the addr
 ``s.port`` is
 the address of the first PORT record and ``s.port[p]`` a record. Nothing else changes: without the compiler
 the same source reads the arrays themselves. Indices are not checked and must not be negative.
+
+The optimiser is told what an address alone does not show: that a field of a record is never another field
+(``tbaa``), so that a store to one leaves the others in registers, and that the tables of
+:data:`~fabrictwin.engine.state.CONSTANT` do not change while a kernel runs (``invariant.load``).
 """
 
 from __future__ import annotations
@@ -22,15 +26,17 @@ from numba.extending import (
     infer_getattr,
     intrinsic,
     lower_getattr_generic,
+    lower_setattr_generic,
     models,
     overload,
     register_model,
     typeof_impl,
     unbox,
 )
+from numba.np.arrayobj import record_getattr, record_setattr
 from numba.np.numpy_support import from_dtype
 
-from fabrictwin.engine.state import ARRAYS, State
+from fabrictwin.engine.state import ARRAYS, CONSTANT, State
 
 
 class StateType(types.Type):
@@ -43,9 +49,10 @@ class StateType(types.Type):
 class TableType(types.Type):
     """An array of a State: its address."""
 
-    def __init__(self, element: types.Type) -> None:
-        self.element = element
-        super().__init__(name=f"FabricTwinTable({element})")
+    def __init__(self, array: str) -> None:
+        self.array = array
+        self.element = from_dtype(ARRAYS[array])
+        super().__init__(name=f"FabricTwinTable({array})")
 
 
 STATE = StateType()
@@ -81,7 +88,48 @@ class _StateAttributes(AttributeTemplate):  # type: ignore[misc]
     key = StateType
 
     def generic_resolve(self, typ: StateType, name: str) -> types.Type | None:
-        return TableType(from_dtype(ARRAYS[name])) if name in ARRAYS else None
+        return TableType(name) if name in ARRAYS else None
+
+
+def _describe_access(builder: Any, access: Any, place: str, *, constant: bool) -> None:
+    """Tells the optimiser that a load or store touches nothing but a place of this name."""
+    module = builder.module
+    zero = ir.Constant(ir.IntType(64), 0)
+    kind = module.add_metadata([place, module.add_metadata(["FabricTwin"]), zero])
+    access.set_metadata("tbaa", module.add_metadata([kind, kind, zero]))
+    if constant:
+        access.set_metadata("invariant.load", module.add_metadata([]))
+
+
+_RECORD_NAMES = {from_dtype(dtype): name for name, dtype in ARRAYS.items() if dtype.names is not None}
+"""Types of the records, each by one of the arrays that hold it."""
+
+
+def _load_field(context: Any, builder: Any, typ: Any, value: Any, field: str) -> Any:
+    result = record_getattr(context, builder, typ, value, field)
+    if not isinstance(typ.typeof(field), types.NestedArray):
+        name = _RECORD_NAMES[typ]
+        _describe_access(builder, result, f"{name}.{field}", constant=name in CONSTANT)
+    return result
+
+
+def _store_field(context: Any, builder: Any, signature: Any, args: Any, field: str) -> None:
+    typ, value_type = signature.args
+    name = _RECORD_NAMES[typ]
+    if name in CONSTANT:
+        raise TypeError(f"{name}.{field} is constant for kernels")
+    element = typ.typeof(field)
+    if isinstance(element, types.NestedArray):
+        record_setattr(context, builder, signature, args, field)
+        return
+    pointer = cgutils.get_record_member(builder, args[0], typ.offset(field), context.get_data_type(element))
+    store = builder.store(context.cast(builder, args[1], value_type, element), pointer)
+    _describe_access(builder, store, f"{name}.{field}", constant=False)
+
+
+for _record in _RECORD_NAMES:
+    lower_getattr_generic(_record)(_load_field)
+    lower_setattr_generic(_record)(_store_field)
 
 
 _POSITION = {name: position for position, name in enumerate(ARRAYS)}
@@ -110,7 +158,9 @@ def _get(typing_context: Any, table: Any, index: Any) -> Any:
         pointer = _element_pointer(context, builder, table, args[0], args[1])
         if isinstance(table.element, types.Record):
             return pointer
-        return context.unpack_value(builder, table.element, pointer)
+        value = context.unpack_value(builder, table.element, pointer)
+        _describe_access(builder, value, table.array, constant=table.array in CONSTANT)
+        return value
 
     return table.element(table, types.int64), generate
 
@@ -122,7 +172,8 @@ def _set(typing_context: Any, table: Any, index: Any, value: Any) -> Any:
         if isinstance(table.element, types.Record):
             cgutils.raw_memcpy(builder, pointer, args[2], ir.Constant(ir.IntType(64), table.element.size), 1)
         else:
-            context.pack_value(builder, table.element, args[2], pointer)
+            store = builder.store(args[2], pointer)
+            _describe_access(builder, store, table.array, constant=False)
         return context.get_dummy_value()
 
     return types.void(table, types.int64, table.element), generate

@@ -20,13 +20,13 @@ from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
 from fabrictwin.engine.state_type import prefetch
-from fabrictwin.jit import inline_kernel, kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 NOBODY = -1
 """No port has to be served."""
 
 
-@kernel
+@inline_kernel
 def push_fifo(s: State, index: int, packet_index: int) -> None:
     """Appends a packet to the FIFO of a PV (responses of an HCA, VL15)."""
     pv = s.pv_more[index]
@@ -38,7 +38,7 @@ def push_fifo(s: State, index: int, packet_index: int) -> None:
     pv.fifo_tail = packet_index
 
 
-@kernel
+@inline_kernel
 def pop_fifo(s: State, index: int) -> int:
     """Takes the first packet of the FIFO of a PV, which has one."""
     pv = s.pv_more[index]
@@ -49,7 +49,7 @@ def pop_fifo(s: State, index: int) -> int:
     return first
 
 
-@kernel
+@inline_kernel
 def _ring_append(s: State, index: int, voq: int) -> None:
     pv = s.pv[index]
     s.voq[voq].next = -1
@@ -60,7 +60,7 @@ def _ring_append(s: State, index: int, voq: int) -> None:
     pv.ring_tail = voq
 
 
-@kernel
+@inline_kernel
 def _ring_turn(s: State, index: int) -> None:
     """The front goes to the end."""
     pv = s.pv[index]
@@ -70,7 +70,7 @@ def _ring_turn(s: State, index: int) -> None:
         _ring_append(s, index, front)
 
 
-@kernel
+@seldom_kernel
 def _turn_randomly(s: State, index: int) -> None:
     pv = s.pv[index]
     seed = s.par[0].seed
@@ -79,7 +79,7 @@ def _turn_randomly(s: State, index: int) -> None:
         _ring_turn(s, index)
 
 
-@kernel
+@seldom_kernel
 def arm_hoq(s: State, p: int, index: int) -> None:
     """Makes sure that a HOQ_TIMER of a PV is under way."""
     pv = s.pv[index]
@@ -91,14 +91,14 @@ def arm_hoq(s: State, p: int, index: int) -> None:
     push_event(s, pv.head_since_ps + life_ps, s.port[p].node, EventKind.HOQ_TIMER, index, p)
 
 
-@kernel
+@inline_kernel
 def hoq_life(s: State, p: int) -> int:
     """Head-of-queue lifetime of a switch port."""
     node = s.node[s.port[p].node]
     return node.leaf_hoq_ps if s.port[p].peer_is_hca else node.hoq_ps
 
 
-@kernel
+@inline_kernel
 def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> None:
     port = s.port[out]
     packet = s.packet[packet_index]
@@ -123,14 +123,14 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
         s.voq[voq].tail = packet_index
 
 
-@kernel
+@seldom_kernel
 def _forget_discards(s: State, index: int) -> None:
     """A packet leaves: discards in a row are counted anew."""
     s.pv_more[index].discards_in_row = 0
     s.pv[index].care = s.pv[index].care & ~PvCare.DISCARDED
 
 
-@kernel
+@inline_kernel
 def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
     """Removes the candidate of an output's VL, and turns the ring."""
     port = s.port[p]
@@ -157,7 +157,7 @@ def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
     return packet_index
 
 
-@kernel
+@inline_kernel
 def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
     """Removes the candidate of an output's VL to send it, and marks it if the output is congested."""
     packet_index = _remove_candidate(s, p, vl, now_ps)
@@ -173,7 +173,7 @@ def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
     return packet_index
 
 
-@kernel
+@seldom_kernel
 def _refuse(s: State, packet_index: int, out: int, now_ps: int) -> int:
     """Discards a packet that cannot go to an output (-1: there is none)."""
     packet = s.packet[packet_index]
@@ -185,7 +185,7 @@ def _refuse(s: State, packet_index: int, out: int, now_ps: int) -> int:
     return NOBODY
 
 
-@kernel
+@seldom_kernel
 def _offer_vl15(s: State, packet_index: int, out: int) -> int:
     packet = s.packet[packet_index]
     vls = s.par[0].vls
@@ -198,7 +198,7 @@ def _offer_vl15(s: State, packet_index: int, out: int) -> int:
     return out
 
 
-@kernel
+@inline_kernel
 def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
     """A packet is ready for its output; returns the port to serve."""
     packet = s.packet[packet_index]
@@ -216,7 +216,7 @@ def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
     return out
 
 
-@kernel
+@inline_kernel
 def find_output(s: State, packet_index: int, node_index: int) -> int:
     """Port that a switch's forwarding table names for a packet, -1: none."""
     packet = s.packet[packet_index]
@@ -321,13 +321,13 @@ def on_arrive_switch(s: State, packet_index: int, node_index: int, now_ps: int) 
     return offer_packet(s, packet_index, out, now_ps)
 
 
-@kernel
+@seldom_kernel
 def on_stored(s: State, packet_index: int, now_ps: int) -> int:
     """STORED: a packet that had to be stored may go; returns the port to serve."""
     return offer_packet(s, packet_index, np.int64(s.packet[packet_index].next), now_ps)
 
 
-@kernel
+@seldom_kernel
 def discard_waiting(s: State, p: int, vl: int, now_ps: int) -> None:
     """Discards all that waits for an output's VL."""
     while s.pv[p * s.par[0].vls + vl].ring_count > 0:
@@ -340,7 +340,7 @@ def discard_waiting(s: State, p: int, vl: int, now_ps: int) -> None:
     pv.credit_at_ps = NEVER
 
 
-@kernel
+@seldom_kernel
 def on_hoq_timer(s: State, index: int, now_ps: int) -> int:
     """HOQ_TIMER: discards a candidate that is too old; returns the port to serve."""
     vls = s.par[0].vls

@@ -30,13 +30,13 @@ from fabrictwin.engine.pools import give_message, take_message, take_packet, wri
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, push_fifo
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 INFINITE_RNR = 7
 MAX_OUTSTANDING = (1 << 23) - 1
 
 
-@kernel
+@inline_kernel
 def join_ring(s: State, qp: int) -> None:
     """A queue pair stands at the end of the ring of its port and VL."""
     requester = s.requester[qp]
@@ -53,14 +53,14 @@ def join_ring(s: State, qp: int) -> None:
     pv.ring_count += 1
 
 
-@kernel
+@inline_kernel
 def can_send(s: State, qp: int) -> bool:
     """Whether a requester has something that it may send."""
     requester = s.requester[qp]
     return requester.sendable > 0 and requester.next_psn - requester.una_psn < MAX_OUTSTANDING
 
 
-@kernel
+@inline_kernel
 def _choose_again(s: State, qp: int, now_ps: int) -> None:
     """What a queue pair would send has changed: where its VL waits for credits, another packet may fit."""
     requester = s.requester[qp]
@@ -69,7 +69,7 @@ def _choose_again(s: State, qp: int, now_ps: int) -> None:
         serve_later(s, requester.port, max(now_ps, s.port[requester.port].data_free_ps))
 
 
-@kernel
+@seldom_kernel
 def leave_ring(s: State, qp: int, now_ps: int) -> None:
     """Takes a queue pair out of the ring, wherever it stands."""
     requester = s.requester[qp]
@@ -94,7 +94,7 @@ def leave_ring(s: State, qp: int, now_ps: int) -> None:
     _choose_again(s, qp, now_ps)
 
 
-@kernel
+@inline_kernel
 def build_data(s: State, qp: int) -> int:
     """The next packet of a requester; its message goes on."""
     requester = s.requester[qp]
@@ -125,13 +125,13 @@ def build_data(s: State, qp: int) -> int:
     return index
 
 
-@kernel
+@inline_kernel
 def data_wire(payload: int) -> int:
     """Wire bytes of a data packet: padded payload and headers."""
     return (payload + 3) // 4 * 4 + 26
 
 
-@kernel
+@inline_kernel
 def next_wire(s: State, qp: int) -> int:
     """Wire bytes of the packet that a requester would send."""
     requester = s.requester[qp]
@@ -140,14 +140,14 @@ def next_wire(s: State, qp: int) -> int:
     return data_wire(min(s.par[0].mtu, message.bytes - at * s.par[0].mtu))
 
 
-@kernel
+@seldom_kernel
 def _wake_sender_rank(s: State, flow: int, now_ps: int) -> None:
     rank = s.flow[flow].sender
     s.flow[flow].sender = -1
     push_event(s, now_ps, s.rank[rank].node, EventKind.RANK, rank, rank)
 
 
-@kernel
+@inline_kernel
 def advance_requester(s: State, qp: int, start_ps: int, now_ps: int) -> None:
     """A packet of a requester has been chosen: sequence number, message, acknowledgement timer."""
     requester = s.requester[qp]
@@ -171,7 +171,7 @@ def advance_requester(s: State, qp: int, start_ps: int, now_ps: int) -> None:
         _start_timer(s, qp, start_ps)
 
 
-@kernel
+@seldom_kernel
 def _start_timer(s: State, qp: int, from_ps: int) -> None:
     requester = s.requester[qp]
     node = s.port[requester.port].node
@@ -181,7 +181,7 @@ def _start_timer(s: State, qp: int, from_ps: int) -> None:
         push_event(s, requester.deadline_ps, node, EventKind.ACK_TIMER, qp, qp)
 
 
-@kernel
+@inline_kernel
 def _finish_oldest(s: State, qp: int) -> None:
     """The oldest message is acknowledged (or, a datagram, sent)."""
     requester = s.requester[qp]
@@ -194,7 +194,7 @@ def _finish_oldest(s: State, qp: int) -> None:
     give_message(s, index)
 
 
-@kernel
+@seldom_kernel
 def _send_datagrams(s: State, qp: int, now_ps: int) -> int:
     """Queues every packet of a management queue pair on VL15; returns the port to serve."""
     requester = s.requester[qp]
@@ -208,7 +208,7 @@ def _send_datagrams(s: State, qp: int, now_ps: int) -> int:
     return np.int64(requester.port)
 
 
-@kernel
+@inline_kernel
 def wake_requester(s: State, qp: int, now_ps: int) -> int:
     """Lets an idle requester send again if it can; returns the port to serve."""
     requester = s.requester[qp]
@@ -224,7 +224,7 @@ def wake_requester(s: State, qp: int, now_ps: int) -> int:
     return np.int64(requester.port)
 
 
-@kernel
+@inline_kernel
 def post_message(s: State, qp: int, length_bytes: int, now_ps: int) -> int:
     """Posts a message; returns the port to serve."""
     g = s.g[0]
@@ -259,7 +259,7 @@ def post_message(s: State, qp: int, length_bytes: int, now_ps: int) -> int:
     return NOBODY
 
 
-@kernel
+@inline_kernel
 def on_posted(s: State, qp: int, now_ps: int) -> int:
     """POSTED: a posted message may be sent; returns the port to serve."""
     requester = s.requester[qp]
@@ -270,7 +270,7 @@ def on_posted(s: State, qp: int, now_ps: int) -> int:
     return wake_requester(s, qp, now_ps)
 
 
-@kernel
+@inline_kernel
 def on_paced(s: State, qp: int, now_ps: int) -> int:
     """PACED: the injection-rate delay is over; returns the port to serve."""
     requester = s.requester[qp]
@@ -280,7 +280,7 @@ def on_paced(s: State, qp: int, now_ps: int) -> int:
     return wake_requester(s, qp, now_ps)
 
 
-@kernel
+@inline_kernel
 def _acknowledge(s: State, qp: int, up_to_psn: int, now_ps: int) -> None:
     """All PSNs below a number are acknowledged."""
     requester = s.requester[qp]
@@ -303,7 +303,7 @@ def _acknowledge(s: State, qp: int, up_to_psn: int, now_ps: int) -> None:
         requester.deadline_ps = now_ps + s.hca[node].ack_timeout_ps
 
 
-@kernel
+@seldom_kernel
 def _skip_to(s: State, qp: int, psn: int, now_ps: int) -> None:
     """After going back, an acknowledgement of what was about to be sent again."""
     requester = s.requester[qp]
@@ -319,7 +319,7 @@ def _skip_to(s: State, qp: int, psn: int, now_ps: int) -> None:
         leave_ring(s, qp, now_ps)
 
 
-@kernel
+@seldom_kernel
 def _go_back(s: State, qp: int, now_ps: int) -> None:
     """Sends again from the first PSN that is not acknowledged."""
     requester = s.requester[qp]
@@ -333,7 +333,7 @@ def _go_back(s: State, qp: int, now_ps: int) -> None:
     _choose_again(s, qp, now_ps)
 
 
-@kernel
+@seldom_kernel
 def _fail(s: State, qp: int, now_ps: int) -> None:
     """Retries exhausted: the queue pair stops, its messages fail."""
     requester = s.requester[qp]
@@ -357,7 +357,7 @@ def _fail(s: State, qp: int, now_ps: int) -> None:
         _wake_sender_rank(s, requester.flow, now_ps)
 
 
-@kernel
+@seldom_kernel
 def _retry(s: State, qp: int, now_ps: int) -> int:
     """Goes back, at the cost of one retry; returns the port to serve."""
     requester = s.requester[qp]
@@ -369,7 +369,7 @@ def _retry(s: State, qp: int, now_ps: int) -> int:
     return wake_requester(s, qp, now_ps)
 
 
-@kernel
+@seldom_kernel
 def on_ack_timer(s: State, qp: int, now_ps: int) -> int:
     """ACK_TIMER: retries if the deadline has come; returns the port to serve."""
     requester = s.requester[qp]
@@ -390,7 +390,7 @@ def on_ack_timer(s: State, qp: int, now_ps: int) -> int:
     return served
 
 
-@kernel
+@seldom_kernel
 def on_rnr_timer(s: State, qp: int, now_ps: int) -> int:
     """RNR_TIMER: sends again; returns the port to serve."""
     requester = s.requester[qp]
@@ -400,7 +400,7 @@ def on_rnr_timer(s: State, qp: int, now_ps: int) -> int:
     return wake_requester(s, qp, now_ps)
 
 
-@kernel
+@seldom_kernel
 def _on_rnr_nak(s: State, qp: int, now_ps: int) -> None:
     requester = s.requester[qp]
     node = s.port[requester.port].node
@@ -416,7 +416,7 @@ def _on_rnr_nak(s: State, qp: int, now_ps: int) -> None:
     push_event(s, now_ps + s.hca[node].rnr_timer_ps, node, EventKind.RNR_TIMER, qp, qp)
 
 
-@kernel
+@inline_kernel
 def on_response(s: State, packet_index: int, now_ps: int) -> int:
     """A response at the requester's HCA; returns the port to serve."""
     packet = s.packet[packet_index]
@@ -433,7 +433,7 @@ def on_response(s: State, packet_index: int, now_ps: int) -> int:
     return _on_nak(s, qp, packet.psn, kind, now_ps)
 
 
-@kernel
+@seldom_kernel
 def _on_nak(s: State, qp: int, psn: int, kind: int, now_ps: int) -> int:
     """NAK(psn) or RNR NAK(psn); an old one is ignored."""
     _acknowledge(s, qp, psn, now_ps)
@@ -446,7 +446,7 @@ def _on_nak(s: State, qp: int, psn: int, kind: int, now_ps: int) -> int:
     return _retry(s, qp, now_ps)
 
 
-@kernel
+@inline_kernel
 def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     """Queues a response; returns the port to serve."""
     responder = s.responder[qp]
@@ -482,7 +482,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     return np.int64(responder.port)
 
 
-@kernel
+@inline_kernel
 def _deliver(s: State, packet_index: int, now_ps: int) -> None:
     """An accepted packet's payload, and its message if it is the last."""
     packet = s.packet[packet_index]
@@ -504,7 +504,7 @@ def _deliver(s: State, packet_index: int, now_ps: int) -> None:
             push_event(s, at_ps, node, EventKind.RECEIVED, qp, qp)
 
 
-@kernel
+@inline_kernel
 def on_data(s: State, packet_index: int, now_ps: int) -> int:
     """A data packet at the responder; returns the port to serve."""
     packet = s.packet[packet_index]

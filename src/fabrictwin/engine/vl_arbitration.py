@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.state import State
-from fabrictwin.jit import kernel
+from fabrictwin.jit import kernel, seldom_kernel
 
 UNLIMITED = 255
 LIMIT_UNIT_BYTES = 4096
@@ -67,7 +67,7 @@ def choose_vl(s: State, p: int, eligible: int) -> tuple[int, bool]:
     return _turn_high(s, p, eligible), True
 
 
-@kernel
+@seldom_kernel
 def charge_vl(s: State, p: int, high: bool, wire: int) -> None:
     """Takes a packet's bytes off the table that chose it."""
     port = s.port_more[p]

@@ -17,13 +17,13 @@ from __future__ import annotations
 from fabrictwin.engine.codes import CcRole, EventKind, Flag, PacketKind
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
-from fabrictwin.jit import kernel
+from fabrictwin.jit import inline_kernel, seldom_kernel
 
 CCTI_TIMER_UNIT_PS = 1_024_000
 """The CCTI timer counts in 1.024 us."""
 
 
-@kernel
+@inline_kernel
 def mark_fecn(s: State, p: int, index: int, packet_index: int) -> None:
     """Marks a data packet that leaves a congested port-VL, every (marking_rate + 1)-th eligible one."""
     pv = s.pv[index]
@@ -42,7 +42,7 @@ def mark_fecn(s: State, p: int, index: int, packet_index: int) -> None:
     s.port_more[p].fecn_marked += 1
 
 
-@kernel
+@inline_kernel
 def on_becn(s: State, qp: int, now_ps: int) -> None:
     """An HCA has received a BECN for a queue pair."""
     if s.par[0].cc_on == 0:
@@ -55,19 +55,19 @@ def on_becn(s: State, qp: int, now_ps: int) -> None:
     notify_later(s, notify_ps, entity, qp)
 
 
-@kernel
+@inline_kernel
 def notify_later(s: State, time_ps: int, entity: int, qp: int) -> None:
     """A reaction point is going to hear of a BECN."""
     push_event(s, time_ps, s.cc[entity].node, EventKind.CC_NOTIFY, qp, entity)
 
 
-@kernel
+@inline_kernel
 def apply_later(s: State, time_ps: int, entity: int, ccti: int) -> None:
     """An HCA is going to use a CCTI."""
     push_event(s, time_ps, s.cc[entity].node, EventKind.CC_APPLY, entity, ccti)
 
 
-@kernel
+@seldom_kernel
 def _send_out(s: State, time_ps: int, entity: int, value: int) -> None:
     """Hands a record to the bus."""
     g = s.g[0]
@@ -78,7 +78,7 @@ def _send_out(s: State, time_ps: int, entity: int, value: int) -> None:
     g.out_ccs += 1
 
 
-@kernel
+@inline_kernel
 def on_cc_notify(s: State, entity: int, now_ps: int) -> None:
     """CC_NOTIFY: raises the CCTI and starts the timer."""
     par = s.par[0]
@@ -91,7 +91,7 @@ def on_cc_notify(s: State, entity: int, now_ps: int) -> None:
         push_event(s, now_ps + par.ccti_timer_ps, cc.node, EventKind.CC_TIMER, entity, entity)
 
 
-@kernel
+@inline_kernel
 def on_cc_timer(s: State, entity: int, now_ps: int) -> None:
     """CC_TIMER: lowers the CCTI by one until it is at its minimum."""
     par = s.par[0]
@@ -104,7 +104,7 @@ def on_cc_timer(s: State, entity: int, now_ps: int) -> None:
         push_event(s, now_ps + par.ccti_timer_ps, cc.node, EventKind.CC_TIMER, entity, entity)
 
 
-@kernel
+@inline_kernel
 def _answer(s: State, entity: int, now_ps: int) -> None:
     """Tells the HCA of a new CCTI."""
     cc = s.cc[entity]
@@ -115,7 +115,7 @@ def _answer(s: State, entity: int, now_ps: int) -> None:
         apply_later(s, now_ps + half_ps, entity, cc.ccti)
 
 
-@kernel
+@inline_kernel
 def injection_delay(s: State, entity: int, ser_ps: int) -> int:
     """Injection-rate delay after a packet of a wire time: (t >> shift) * multiplier."""
     ccti = s.cc[entity].applied
