@@ -123,3 +123,15 @@ def seldom_kernel(function: F) -> F:
     cache holds, and slower to compile.
     """
     return _compile(function, pipeline_class=_CompilerApart)
+
+
+def entry_point(compiled: Callable[..., Any], *types: Any) -> Callable[..., Any]:
+    """The compiled code of a kernel for arguments of these types, which it is then called with unseen.
+
+    A call by the kernel's own name looks at every argument first, which costs a few microseconds where one is
+    of a type of our own. Without the compiler it is the function itself.
+    """
+    if not hasattr(compiled, "compile"):
+        return compiled
+    code: Callable[..., Any] = compiled.compile(types)
+    return code

@@ -11,9 +11,13 @@ far as packets are promised, and stops by itself where a port would need an FCP 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 import numpy as np
+from numba import int64, typeof
 
 from fabrictwin.engine.build import build_state
 from fabrictwin.engine.cbfc import wire_time
@@ -25,17 +29,33 @@ from fabrictwin.engine.outlook import Outlook
 from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.state import ARRAYS, State, grow
+from fabrictwin.engine.state_type import STATE
+from fabrictwin.jit import entry_point
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import LftWrite, Notice
 
 _HARMFUL = (ActionKind.LINK_STATE, ActionKind.LINK_RATE, ActionKind.LINK_ERROR)
 """Actions on a cable after which an FCP may matter at once (it re-synchronises, or starts a link)."""
 
-_EMPTY = {name: np.zeros(0, dtype) for name, dtype in ARRAYS.items() if name.startswith("out_")}
+# What a step calls, so often that looking at the arguments' types each time would cost as much as the work.
+_NO_PACKETS, _NO_FCPS, _NO_REACTIONS = (
+    np.zeros(0, ARRAYS[name]) for name in ("out_packet", "out_fcp", "out_cc")
+)
 _NOBODY = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@cache
+def _code() -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """What every step calls: to find out the types of the arguments would cost as much again."""
+    boxes = (typeof(_NO_PACKETS), typeof(_NO_FCPS), typeof(_NO_REACTIONS))
+    return (
+        entry_point(run, STATE, int64),
+        entry_point(collect, STATE, int64[::1]),
+        entry_point(take_in, STATE, *boxes),
+    )
+
+
+@dataclass(slots=True)
 class Window:
     """What one logical process says to another in one step.
 
@@ -53,9 +73,9 @@ class Window:
     packets_ps: int
     fcps_ps: int
     calm_ps: int = NEVER
-    packets: np.ndarray = field(default_factory=lambda: _EMPTY["out_packet"])
-    fcps: np.ndarray = field(default_factory=lambda: _EMPTY["out_fcp"])
-    reactions: np.ndarray = field(default_factory=lambda: _EMPTY["out_cc"])
+    packets: np.ndarray = field(default_factory=lambda: _NO_PACKETS)
+    fcps: np.ndarray = field(default_factory=lambda: _NO_FCPS)
+    reactions: np.ndarray = field(default_factory=lambda: _NO_REACTIONS)
 
     @property
     def weight(self) -> int:
@@ -75,6 +95,7 @@ class _Channel:
         faults_ps: When cables of this channel go down, come up or change, sorted.
         reached_ps: Incoming: the sender's fabric time.
         calm_ps: Incoming: what the sender said last.
+        horizon_ps: Incoming: how far the receiver may go, if no port of it needs an FCP.
     """
 
     packets_ps: int = NEVER
@@ -84,15 +105,16 @@ class _Channel:
     faults_ps: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     reached_ps: int = 0
     calm_ps: int = NEVER
+    horizon_ps: int = 0
 
-    @property
-    def horizon_ps(self) -> int:
-        """How far the receiver may go, if no port of it needs an FCP."""
+    def look_ahead(self) -> None:
+        """Works out how far the receiver may go; after every change of an incoming channel."""
         # The sender has spoken after every fault before the time that it had reached.
-        calm_ps = min(self.calm_ps, self.next_fault_ps(self.reached_ps))
+        calm_ps = min(self.calm_ps, self.next_fault_ps(self.reached_ps)) if len(self.faults_ps) else NEVER
         if self.packets_ps <= calm_ps:
-            return self.packets_ps
-        return max(calm_ps, min(self.fcps_ps, self.packets_ps))
+            self.horizon_ps = self.packets_ps
+        else:
+            self.horizon_ps = max(calm_ps, min(self.fcps_ps, self.packets_ps))
 
     def next_fault_ps(self, from_ps: int) -> int:
         """When a cable of this channel changes next, from a fabric time on."""
@@ -116,6 +138,7 @@ class Shard:
         state: Its arrays; rows of nodes that it does not own mean nothing.
         outgoing: Lookaheads, by the number of the shard that hears.
         incoming: Promises, by the number of the shard that speaks.
+        horizon_ps: Fabric time that it may go to, as far as it has heard.
     """
 
     def __init__(self, plan: Plan, partition: Partition, number: int, *, trace: bool = False) -> None:
@@ -126,9 +149,10 @@ class Shard:
         role = _cc_role(partition, number)
         self.state: State = build_state(plan, self.owned, trace=trace, cc_role=role)
         g = np.asarray(self.state.g).view(np.ndarray)
-        self._now_ps, self._known_ps = g["now_ps"], g["credits_known_ps"]
+        self._now_ps, self._known_ps, self._log = g["now_ps"], g["credits_known_ps"], g["log"]
         self._vls = int(self.state.par[0].vls)
         self._counts = np.zeros(4, np.int64)
+        self._outboxes: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.ports = np.flatnonzero(self.owned[self.state.port.node]).astype(np.int32)
         self._owner_of_port = partition.owner[self.state.port.node]
         self._partition = partition
@@ -185,11 +209,17 @@ class Shard:
             ahead.ports = self.state.boundary[facing == other]
             ahead.faults_ps = np.sort(harmful.at_ps[np.isin(harmful.port, ahead.ports)])
             self.incoming[other].faults_ps = ahead.faults_ps
+            self.incoming[other].look_ahead()
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Works out how far it may go, and up to where FCPs are known; after every change of a channel."""
+        channels = self.incoming.values()
+        self.horizon_ps = min([channel.horizon_ps for channel in channels], default=NEVER)
+        self._known_ps[0] = min([channel.fcps_ps for channel in channels], default=NEVER)
 
     def _calm_ps(self, ahead: _Channel, now_ps: int) -> int:
         """Before which fabric time no FCP on a channel will re-synchronise credits or start a link."""
-        if len(ahead.faults_ps) == 0:
-            return NEVER
         if ahead.faults_ps[0] < now_ps and may_resynchronise(self.state, ahead.ports):
             return now_ps
         return ahead.next_fault_ps(now_ps)
@@ -200,66 +230,78 @@ class Shard:
         return int(self._now_ps.item())
 
     @property
-    def horizon_ps(self) -> int:
-        """Fabric time that it may go to, as far as it has heard."""
-        return min((channel.horizon_ps for channel in self.incoming.values()), default=NEVER)
-
-    @property
     def next_ps(self) -> int:
         """Fabric time of the next thing that it does by itself; NEVER: nothing."""
         return int(next_step(self.state))
 
     def advance(self, to_ps: int) -> int:
         """Simulates every event before a fabric time, or as far as it may go; returns the time reached."""
-        known_ps = min((channel.fcps_ps for channel in self.incoming.values()), default=NEVER)
-        self._known_ps[0] = known_ps
-        while run(self.state, min(to_ps, self.horizon_ps)) == Status.GROW:
+        to_ps = min(to_ps, self.horizon_ps)
+        run_fast, _, _ = _code()
+        while run_fast(self.state, to_ps) == Status.GROW:
             grow(self.state, RESERVE)
         return self.reached_ps
 
     def speak(self) -> dict[int, Window]:
-        """What this shard has to say at its fabric time, by the shard that hears it; empties the outbox."""
+        """What this shard has to say at its fabric time, by the shard that hears it; empties the outbox.
+
+        The records are only valid until it advances again.
+        """
         if not self.outgoing:
             return {}
-        collect(self.state, self._counts)
-        now_ps, packets, fcps, reactions = self._counts.tolist()
-        out_packets, to_packets = self._outbox("out_packet", packets), _NOBODY
-        out_fcps, to_fcps = self._outbox("out_fcp", fcps), _NOBODY
-        out_reactions = self._outbox("out_cc", reactions)
+        _, collect_fast, _ = _code()
+        collect_fast(self.state, self._counts)
+        _, packets, fcps, reactions = self._counts.tolist()
+        windows = {other: self.repeat(other) for other in self.outgoing}
         if packets:
-            to_packets = self._owner_of_port[out_packets["port"]]
+            self._deal_packets(windows, self._outbox("out_packet", packets))
         if fcps:
-            to_fcps = self._owner_of_port[out_fcps["pv"] // self._vls]
-        windows = {}
-        for other, ahead in self.outgoing.items():
-            window = Window(
-                now_ps,
-                _later(now_ps, ahead.packets_ps),
-                _later(now_ps, ahead.fcps_ps),
-                self._calm_ps(ahead, now_ps),
-                _select(out_packets, to_packets == other) if packets else out_packets,
-                _select(out_fcps, to_fcps == other) if fcps else out_fcps,
-                _select(out_reactions, self._reactions_to(other, out_reactions))
-                if reactions
-                else out_reactions,
-            )
-            ahead.messages += window.weight
-            windows[other] = window
+            self._deal_fcps(windows, self._outbox("out_fcp", fcps))
+        if reactions:
+            out_reactions = self._outbox("out_cc", reactions)
+            for other, window in windows.items():
+                window.reactions = _select(out_reactions, self._reactions_to(other, out_reactions))
+        for other, window in windows.items():
+            self.outgoing[other].messages += window.weight
         return windows
 
+    def _deal_packets(self, windows: dict[int, Window], packets: np.ndarray) -> None:
+        if len(windows) == 1:
+            next(iter(windows.values())).packets = packets
+            return
+        owner = self._owner_of_port[packets["port"]]
+        for other, window in windows.items():
+            window.packets = _select(packets, owner == other)
+
+    def _deal_fcps(self, windows: dict[int, Window], fcps: np.ndarray) -> None:
+        if len(windows) == 1:
+            next(iter(windows.values())).fcps = fcps
+            return
+        owner = self._owner_of_port[fcps["pv"] // self._vls]
+        for other, window in windows.items():
+            window.fcps = _select(fcps, owner == other)
+
     def repeat(self, other: int) -> Window:
-        """What this shard has promised another one, at the fabric time at which it has spoken last."""
+        """What this shard promises another one, without anything that crosses."""
         now_ps, ahead = self.reached_ps, self.outgoing[other]
         return Window(
             now_ps,
             _later(now_ps, ahead.packets_ps),
             _later(now_ps, ahead.fcps_ps),
-            self._calm_ps(ahead, now_ps),
+            self._calm_ps(ahead, now_ps) if len(ahead.faults_ps) else NEVER,
+            _NO_PACKETS,
+            _NO_FCPS,
+            _NO_REACTIONS,
         )
 
     def _outbox(self, name: str, count: int) -> np.ndarray:
         """The first records of an array as a plain array, which is much faster to handle than records."""
-        return np.asarray(getattr(self.state, name)).view(np.ndarray)[:count] if count else _EMPTY[name]
+        array = getattr(self.state, name)
+        known, plain = self._outboxes.get(name, (None, _NOBODY))
+        if known is not array:
+            plain = np.asarray(array).view(np.ndarray)
+            self._outboxes[name] = (array, plain)
+        return plain[:count]
 
     def _reactions_to(self, other: int, reactions: np.ndarray) -> np.ndarray:
         if other == self._cc:
@@ -268,7 +310,8 @@ class Shard:
 
     def hear(self, sender: int, window: Window) -> None:
         """Takes in what another shard has said."""
-        while not take_in(self.state, window.packets, window.fcps, window.reactions):
+        _, _, take_in_fast = _code()
+        while not take_in_fast(self.state, window.packets, window.fcps, window.reactions):
             grow(self.state, len(window.packets) + len(window.fcps) + len(window.reactions) + RESERVE)
         channel = self.incoming[sender]
         channel.packets_ps = window.packets_ps
@@ -276,12 +319,16 @@ class Shard:
         channel.calm_ps = window.calm_ps
         channel.reached_ps = window.reached_ps
         channel.messages += window.weight
+        channel.look_ahead()
+        self._look_ahead()
 
     def skip_to(self, quiet_ps: int) -> None:
         """Nobody does anything before a fabric time, and nothing is under way: all channels promise it."""
         for channel in self.incoming.values():
             channel.packets_ps = max(channel.packets_ps, quiet_ps)
             channel.fcps_ps = max(channel.fcps_ps, quiet_ps)
+            channel.look_ahead()
+        self._look_ahead()
 
     def change(self, plan: Plan, at_ps: int) -> None:
         """From a fabric time on that it has not passed, the scenario is another."""
@@ -295,8 +342,11 @@ class Shard:
 
     def take_notices(self) -> list[Notice]:
         """Cables of its nodes that have gone down or come up since the last call."""
-        log = self.state.log[self._noticed : self.state.g[0].log]
-        self._noticed = int(self.state.g[0].log)
+        logged = int(self._log.item())
+        if logged == self._noticed:
+            return []
+        log = self.state.log[self._noticed : logged]
+        self._noticed = logged
         first = self.plan.ports.first
         return [
             Notice(

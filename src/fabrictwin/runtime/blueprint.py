@@ -15,6 +15,8 @@ from fabrictwin.subnet.manager import SubnetManager, shortest_sweep_ps
 from fabrictwin.subnet.routes import Routes
 
 DIRECTOR = "director"
+MOST_LINKS_IN_TURNS = 1024
+"""Cables of a fabric whose windows cost less to simulate than to pass on."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ class Blueprint:
         """A subnet manager, with the subnet up."""
         scenario = self.scenario
         return SubnetManager(self.routes, scenario.subnet_manager, scenario.managers, number)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether its shards work one at a time: a small fabric gains nothing from two at once."""
+        return len(self.scenario.fabric.links) <= MOST_LINKS_IN_TURNS
 
     @property
     def notice_lookahead_ps(self) -> int:

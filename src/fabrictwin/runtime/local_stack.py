@@ -26,6 +26,7 @@ from fabrictwin.runtime.bus.twin import delete_twin
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis, die_with_parent
 from fabrictwin.runtime.local_twins import STATE_FILE, TARGETS_FILE
+from fabrictwin.runtime.processor import choose_cpu, stay_on
 from fabrictwin.runtime.service import Service, serve
 from fabrictwin.runtime.settings import Settings, ShardOf
 from fabrictwin.telemetry import Service as Name
@@ -67,6 +68,8 @@ class LocalStack:
         self, settings: Settings, folder: Path, blueprint: Blueprint, members: tuple[Member, ...]
     ) -> None:
         self._settings = settings
+        if settings.cpu is None and blueprint.takes_turns:
+            self._settings = replace(settings, cpu=choose_cpu())
         self._folder = folder
         self._blueprint = blueprint
         self._members = members
@@ -87,6 +90,7 @@ class LocalStack:
         with ExitStack() as closing:
             if embedded:
                 server = closing.enter_context(EmbeddedRedis(self._folder))
+                stay_on(self._settings.cpu, server.pid)
                 self._settings = replace(self._settings, redis=server.url)
             for name in (STATE_FILE, TARGETS_FILE):
                 closing.callback((self._folder / name).unlink, missing_ok=True)

@@ -18,6 +18,7 @@ import numpy as np
 
 from fabrictwin.runtime.bus import Bus, Entry
 from fabrictwin.runtime.convert import WindowData, decode, encode
+from fabrictwin.runtime.processor import stay_on
 from fabrictwin.telemetry import Channel, Health
 
 DIRECTOR = "director"
@@ -87,6 +88,7 @@ class Stepper:
         process: The process.
         bus: Its end of the bus.
         health: What its metrics say of it.
+        cpu: The processor that the thread stays on; None: any.
 
     Attributes:
         process: The process.
@@ -95,8 +97,9 @@ class Stepper:
         is_over: Whether the director has ended the twin.
     """
 
-    def __init__(self, process: LogicalProcess, bus: Bus, health: Health) -> None:
+    def __init__(self, process: LogicalProcess, bus: Bus, health: Health, cpu: int | None = None) -> None:
         self.process = process
+        self._cpu = cpu
         self.granted_ps = 0
         self.error: Exception | None = None
         self.is_over = False
@@ -131,6 +134,7 @@ class Stepper:
 
     def _run(self) -> None:
         try:
+            stay_on(self._cpu)
             while not self._stop.is_set():
                 self._step()
         except Exception as error:  # whatever it is, the service has to say it and to end

@@ -100,7 +100,7 @@ class ProcessRunner(Generic[ProcessT]):
             self._name,
             blueprint.channels,
         )
-        self._stepper = Stepper(self._process, bus, self._health)
+        self._stepper = Stepper(self._process, bus, self._health, host.settings.cpu)
         await asyncio.to_thread(begin, blueprint)
         self._stepper.start()
         await host.server.set_serving()

@@ -7,6 +7,7 @@ A field ``redis`` is the flag ``--redis`` and the variable ``FABRICTWIN_REDIS``;
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,6 +76,13 @@ def _read_seconds(text: str) -> float:
     return seconds
 
 
+def _read_cpu(text: str) -> int:
+    usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if not text.isdecimal() or int(text) not in usable:
+        raise ValueError(f"expected a processor that this process may use ({usable}), got {text!r}")
+    return int(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """How a setting is read.
@@ -99,6 +107,7 @@ OPTIONS = {
     "metrics_port": Option(_read_port, "PORT", "port of /metrics; 0: any that is free"),
     "advertise": Option(str, "HOST", "host name that others reach this process by; default: --listen"),
     "log_level": Option(_read_level, "LEVEL", f"least level of the log: {', '.join(_LEVELS)}"),
+    "cpu": Option(_read_cpu, "N", "keep the stepping thread on this processor; default: on any"),
     "grace": Option(_read_seconds, "SECONDS", "how long calls in flight may take at the end"),
 }
 """Every setting; there is a field of :class:`Settings` for each."""
@@ -116,6 +125,7 @@ class Settings:
     metrics_port: int = 0
     advertise: str = ""
     log_level: str = "info"
+    cpu: int | None = None
     grace: float = 5.0
 
     @property

@@ -50,7 +50,7 @@ class ShardProcess:
             {
                 self._names[other]: (ahead.packets_ps, self._shard.incoming[other].packets_ps)
                 for other, ahead in self._shard.outgoing.items()
-                if len(ahead.ports)
+                if blueprint.takes_turns and len(ahead.ports)
             }
         )
         self._spoken_ps = -1

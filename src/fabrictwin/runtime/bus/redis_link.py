@@ -3,16 +3,28 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
+import struct
 from collections.abc import Sequence
 from time import monotonic, sleep
 from typing import Any, cast
 
+import hiredis
 import redis
 from redis import exceptions
 
-from fabrictwin.runtime.bus.server import explain, in_our_words, where_is
+from fabrictwin.runtime.bus.server import (
+    ANSWER_S,
+    LONGEST_BLOCK_S,
+    READ_BYTES,
+    explain,
+    in_our_words,
+    where_is,
+)
 
 RETRY_PAUSE_S = 0.05
+_TIMEOUT = struct.pack("@ll", int(LONGEST_BLOCK_S + ANSWER_S), 0)
 
 LOST = (exceptions.ConnectionError, exceptions.TimeoutError)
 """Errors after which nobody knows which commands were done."""
@@ -34,7 +46,22 @@ class Link:
         self.where = where_is(client)
         self._connection = cast(Any, client.connection_pool.make_connection())
         with in_our_words(self.where):
-            self._connection.connect()
+            self._connect()
+
+    def _connect(self) -> None:
+        """Connects, and takes over the socket and what parses its answers.
+
+        The client's own reading and writing would ask the kernel before each whether it may, and goes through
+        half a dozen layers; that costs as much as the exchange itself.
+        """
+        connection = self._connection
+        connection.connect()
+        self._socket: socket.socket = connection._sock
+        self._reader = hiredis.Reader(replyError=connection._parser.parse_error)
+        if not isinstance(self._socket, ssl.SSLSocket):
+            self._socket.settimeout(None)
+            for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                self._socket.setsockopt(socket.SOL_SOCKET, option, _TIMEOUT)
 
     def call(self, commands: Sequence[bytes]) -> list[Any]:
         """Sends packed commands and returns their answers; an error from the server is one, too.
@@ -43,15 +70,25 @@ class Link:
             redis.exceptions.ConnectionError: The connection is lost.
             redis.exceptions.TimeoutError: The server does not answer.
         """
-        connection = self._connection
-        connection.send_packed_command((b"".join(commands),), check_health=False)
-        read = connection.read_response
+        gets, receive = self._reader.gets, self._socket.recv
         answers: list[Any] = []
-        for _ in commands:
-            try:
-                answers.append(read())
-            except exceptions.ResponseError as error:
-                answers.append(error)
+        missing = len(commands)
+        try:
+            self._socket.sendall(b"".join(commands))
+            while missing:
+                answer = gets()
+                if answer is False:
+                    received = receive(READ_BYTES)
+                    if not received:
+                        raise exceptions.ConnectionError("the server has closed the connection")
+                    self._reader.feed(received)
+                    continue
+                answers.append(answer)
+                missing -= 1
+        except (BlockingIOError, TimeoutError) as error:
+            raise exceptions.TimeoutError("the server does not answer") from error
+        except OSError as error:
+            raise exceptions.ConnectionError(str(error)) from error
         return answers
 
     def ask(self, command: bytes) -> Any:
@@ -84,7 +121,7 @@ class Link:
             if monotonic() >= deadline or not is_passing(cause):
                 raise error from cause
             try:
-                self._connection.connect()
+                self._connect()
                 return
             except exceptions.RedisError as again:
                 cause = again

@@ -22,6 +22,7 @@ from fabrictwin.runtime.bus import Bus, Entry
 from fabrictwin.runtime.convert import WindowData, decode, encode
 from fabrictwin.runtime.director.state import ENDED, Twin, TwinState
 from fabrictwin.runtime.process import count_entry
+from fabrictwin.runtime.processor import stay_on
 from fabrictwin.runtime.sm_process import SUBNET_MANAGER
 from fabrictwin.telemetry import Health
 from fabrictwin.units import PS_PER_NS, PS_PER_S, PS_PER_US
@@ -46,6 +47,7 @@ class Clock:
         judge: Looks around.
         readout: Reads the arrays of all shards, while everybody stands.
         health: What its metrics say of its channels.
+        cpu: The processor that the thread stays on; None: any.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class Clock:
         judge: Judge,
         readout: Callable[[], Readout],
         health: Health,
+        cpu: int | None = None,
     ) -> None:
+        self._cpu = cpu
         self._twin = twin
         self._bus = bus
         self._processes = tuple(processes)
@@ -109,6 +113,7 @@ class Clock:
 
     def _run(self) -> None:
         try:
+            stay_on(self._cpu)
             while not self._stop.is_set() and self._twin.state not in ENDED:
                 self._step()
         except Exception as error:  # whatever it is, the twin cannot go on

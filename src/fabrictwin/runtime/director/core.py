@@ -159,7 +159,15 @@ class Director:
             RedisBus, host.redis, keys, identity.epoch, DIRECTOR, blueprint.channels
         )
         judge = Judge(blueprint.plan)
-        self.clock = Clock(self.twin, bus, blueprint.processes, judge, self._readout_for_clock, self.health)
+        self.clock = Clock(
+            self.twin,
+            bus,
+            blueprint.processes,
+            judge,
+            self._readout_for_clock,
+            self.health,
+            host.settings.cpu,
+        )
         self.twin.become(TwinState.PAUSED)
         self.clock.start()
         if self._start_when_ready:
