@@ -28,6 +28,7 @@ workload:
 faults:
   - {kind: symbol_errors, link: [leaf1/3, spine0/2], at: 2us, duration: 3us, probability: 0.05}
   - {kind: link_down, link: [leaf0/1, h0/1], at: 8us, duration: 1us}
+  - {kind: receiver_not_ready, node: h2, at: 4us, duration: 2us}
 """
 PROGRAM = """
 import sys

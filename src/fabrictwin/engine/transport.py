@@ -46,7 +46,7 @@ def join_ring(s: State, qp: int) -> None:
     requester.state = QpState.READY
     if pv.ring_tail < 0:
         pv.ring_head = qp
-        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask | (1 << requester.vl)
+        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask | (1 << np.int64(requester.vl))
     else:
         s.requester[pv.ring_tail].next = qp
     pv.ring_tail = qp
@@ -87,7 +87,7 @@ def leave_ring(s: State, qp: int, now_ps: int) -> None:
         pv.ring_tail = before
     pv.ring_count -= 1
     if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
-        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ (1 << requester.vl))
+        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ (1 << np.int64(requester.vl)))
         if pv.blocked:
             unblock_sender(s, requester.port, requester.port * s.par[0].vls + requester.vl, now_ps)
     requester.state = QpState.IDLE
@@ -478,7 +478,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     packet.hits = 0
     responder.response = index
     push_fifo(s, responder.port * s.par[0].vls + responder.vl, index)
-    s.port[responder.port].vl_mask = s.port[responder.port].vl_mask | (1 << responder.vl)
+    s.port[responder.port].vl_mask = s.port[responder.port].vl_mask | (1 << np.int64(responder.vl))
     return np.int64(responder.port)
 
 
