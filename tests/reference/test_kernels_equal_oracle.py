@@ -47,7 +47,7 @@ def with_dropped_level(scenario: Scenario) -> Scenario:
 
 
 @pytest.mark.parametrize("case", sorted(CASES.glob("*.yaml")), ids=lambda case: case.stem)
-def test_engine_on_a_case_that_once_differed_equals_the_oracle(case: Path) -> None:
+def test_engine_on_a_case_that_once_went_wrong_equals_the_oracle(case: Path) -> None:
     text = case.read_text()
     _assert_equal(parse_scenario(text), text)
 

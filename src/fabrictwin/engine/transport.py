@@ -87,7 +87,8 @@ def leave_ring(s: State, qp: int, now_ps: int) -> None:
         pv.ring_tail = before
     pv.ring_count -= 1
     if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
-        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ (1 << np.int64(requester.vl)))
+        mask = np.int64(1) << requester.vl
+        s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ mask)
         if pv.blocked:
             unblock_sender(s, requester.port, requester.port * s.par[0].vls + requester.vl, now_ps)
     requester.state = QpState.IDLE
