@@ -36,7 +36,7 @@ from fabrictwin.engine.state import table
 from fabrictwin.model.controller import LFT_BLOCK_BYTES
 
 WHEEL_BUCKETS = 1 << 16
-EVENTS_PER_BUCKET = 4
+EVENTS_PER_BUCKET = 1
 CACHED_PORTS = 2048
 """Ports of a fabric whose records stay in a core's cache."""
 RECORDS_PER_LINK = 8
@@ -144,7 +144,7 @@ def _build_parameters(plan: Plan, trace: bool, cc_role: CcRole) -> st.Records:
 
 
 def _bucket_shift(plan: Plan) -> int:
-    """log2 of a bucket's width in ps: a few events each on a busy fabric, and a wheel longer than a hop."""
+    """log2 of a bucket's width in ps: about one event each on a busy fabric, and a wheel longer than a hop."""
     fabric = plan.scenario.fabric
     packet_ps = sum(8 * 10**12 * plan.scenario.mtu_bytes // link.rate_bps for link in fabric.links)
     packet_ps //= max(1, len(fabric.links))
