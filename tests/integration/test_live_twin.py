@@ -156,15 +156,24 @@ def test_what_people_do_replays_to_the_same_digest(endless: tuple[LiveTwin, Path
     assert {flow["name"] for flow in result["flows"]} >= {"extra"}
 
 
-def test_service_that_dies_is_shown_soon(tmp_path: Path) -> None:
+def test_service_that_is_frozen_is_shown_soon_and_goes_on_when_it_thaws(tmp_path: Path) -> None:
     with live_twin(_write(tmp_path, "", duration="10s"), "wounded") as twin:
-        os.kill(twin.state["services"]["hca0"]["pid"], signal.SIGKILL)
-        killed_s = monotonic()
-        while _health_of(twin, "hca0") != "unreachable":
-            assert monotonic() < killed_s + 5
-            sleep(0.1)
+        pid = twin.state["services"]["hca0"]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        _wait_for_health(twin, "hca0", "unreachable")
         assert _health_of(twin, "switch0") == "serving"
-        assert twin.shut_down() == 3
+        os.kill(pid, signal.SIGCONT)
+        _wait_for_health(twin, "hca0", "serving")
+        frozen_ps = twin.status().fabric_time_ps
+        assert twin.wait(frozen_ps + PS_PER_US).fabric_time_ps > frozen_ps
+        assert twin.shut_down() == 0
+
+
+def _wait_for_health(twin: LiveTwin, process: str, health: str) -> None:
+    since_s = monotonic()
+    while _health_of(twin, process) != health:
+        assert monotonic() < since_s + 5
+        sleep(0.1)
 
 
 def _health_of(twin: LiveTwin, process: str) -> str:

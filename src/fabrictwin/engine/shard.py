@@ -11,7 +11,7 @@ far as packets are promised, and stops by itself where a port would need an FCP 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -28,6 +28,7 @@ from fabrictwin.engine.observe import blocked_since
 from fabrictwin.engine.outlook import Outlook
 from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.plan import Plan
+from fabrictwin.engine.snapshot import load_arrays, save_arrays
 from fabrictwin.engine.state import ARRAYS, State, grow
 from fabrictwin.engine.state_type import STATE
 from fabrictwin.jit import entry_point
@@ -42,6 +43,8 @@ _NO_PACKETS, _NO_FCPS, _NO_REACTIONS = (
     np.zeros(0, ARRAYS[name]) for name in ("out_packet", "out_fcp", "out_cc")
 )
 _NOBODY = np.zeros(0, np.int64)
+_KEPT = ("packets_ps", "fcps_ps", "calm_ps", "reached_ps", "messages")
+"""What is put aside of an incoming channel."""
 
 
 @cache
@@ -148,8 +151,7 @@ class Shard:
         self._noticed = 0
         role = _cc_role(partition, number)
         self.state: State = build_state(plan, self.owned, trace=trace, cc_role=role)
-        g = np.asarray(self.state.g).view(np.ndarray)
-        self._now_ps, self._known_ps, self._log = g["now_ps"], g["credits_known_ps"], g["log"]
+        self._watch_scalars()
         self._vls = int(self.state.par[0].vls)
         self._counts = np.zeros(4, np.int64)
         self._outboxes: dict[str, tuple[np.ndarray, np.ndarray]] = {}
@@ -162,6 +164,11 @@ class Shard:
         self._open_link_channels()
         self._open_cc_channels(plan, partition)
         self.watch_faults()
+
+    def _watch_scalars(self) -> None:
+        """Finds the scalars that every step needs in the arrays."""
+        g = np.asarray(self.state.g).view(np.ndarray)
+        self._now_ps, self._known_ps, self._log = g["now_ps"], g["credits_known_ps"], g["log"]
 
     def _open_link_channels(self) -> None:
         for index in self.state.boundary:
@@ -339,6 +346,36 @@ class Shard:
     def write_tables(self, writes: list[LftWrite]) -> None:
         """Takes blocks of forwarding tables, none of which holds before the fabric time reached."""
         write_tables(self.state, writes, self.owned)
+
+    def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """All that it needs to go on from here: plain values, and copies of its arrays."""
+        heard = {
+            str(other): [getattr(channel, name) for name in _KEPT] for other, channel in self.incoming.items()
+        }
+        said = {str(other): channel.messages for other, channel in self.outgoing.items()}
+        return {"noticed": self._noticed, "heard": heard, "said": said}, save_arrays(self.state)
+
+    def load(self, plan: Plan, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Goes on where :meth:`save` was called.
+
+        Args:
+            plan: The scenario as it was then, and its rows.
+            plain: The plain values.
+            arrays: The arrays, which are copied.
+
+        Raises:
+            SnapshotError: They are not those of a shard.
+        """
+        self.plan = plan
+        self.state = load_arrays(arrays)
+        self._watch_scalars()
+        self._noticed = int(plain["noticed"])
+        for other, values in plain["heard"].items():
+            for name, value in zip(_KEPT, values, strict=True):
+                setattr(self.incoming[int(other)], name, int(value))
+        for other, messages in plain["said"].items():
+            self.outgoing[int(other)].messages = int(messages)
+        self.watch_faults()
 
     def take_notices(self) -> list[Notice]:
         """Cables of its nodes that have gone down or come up since the last call."""

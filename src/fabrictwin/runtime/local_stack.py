@@ -34,6 +34,8 @@ from fabrictwin.telemetry import Target, target_groups
 
 POLL_S = 0.02
 END_WITHIN_S = 10.0
+MOST_DEATHS, DEATHS_WITHIN_S = 5, 60.0
+"""A process that was killed is started again, but not more often than this within so many seconds."""
 EXIT_FAILURE = 3
 
 Make = Callable[[Settings, Blueprint], Service]
@@ -73,7 +75,8 @@ class LocalStack:
         self._folder = folder
         self._blueprint = blueprint
         self._members = members
-        self._pids: dict[int, str] = {}
+        self._pids: dict[int, Member] = {}
+        self._deaths: dict[str, list[float]] = {}
         self._is_ending = False
         self._is_announced = False
 
@@ -97,26 +100,26 @@ class LocalStack:
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, self._end)
             for member in self._members:
-                self._fork(member)
+                self._fork(member, os.O_TRUNC)
             code = self._watch()
             self._forget()
             return code
 
-    def _fork(self, member: Member) -> None:
+    def _fork(self, member: Member, log_flag: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
         pid = os.fork()
         if pid:
-            self._pids[pid] = member.process
+            self._pids[pid] = member
             return
         code = EXIT_FAILURE
         try:
-            code = self._be(member, parent)
+            code = self._be(member, parent, log_flag)
         finally:
             os._exit(code)
 
-    def _be(self, member: Member, parent: int) -> int:
+    def _be(self, member: Member, parent: int, log_flag: int) -> int:
         """What a child does."""
         ask = die_with_parent()
         if ask is not None:
@@ -125,27 +128,23 @@ class LocalStack:
             return EXIT_FAILURE
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
-        log = os.open(self._folder / f"{member.process}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        path = self._folder / f"{member.process}.log"
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | log_flag, 0o600)
         os.dup2(log, 1)
         os.dup2(log, 2)
         settings = replace(self._settings, shard=member.shard)
         return serve(member.make(settings, self._blueprint), settings)
 
     def _watch(self) -> int:
-        """Waits for the children; the first that ends by itself ends all. Returns the worst exit code."""
+        """Waits for the children; when the director ends, so do all. Returns the worst exit code."""
         directory = TwinDirectory(connect(self._settings.redis), self._settings.twin)
         worst = 0
         deadline = 0.0
         while self._pids:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid:
-                name = self._pids.pop(pid)
-                code = abs(os.waitstatus_to_exitcode(status))
-                if code:
-                    print(f"{name} ended with code {code}: see {self._folder / name}.log", file=sys.stderr)
+                if self._take_leave(self._pids.pop(pid), os.waitstatus_to_exitcode(status)):
                     worst = EXIT_FAILURE
-                if name == DIRECTOR:
-                    self._end()
                 continue
             if not self._is_announced:
                 self._announce(directory)
@@ -156,10 +155,34 @@ class LocalStack:
             sleep(POLL_S)
         return worst
 
+    def _take_leave(self, member: Member, code: int) -> bool:
+        """Starts a process again that was killed, if it may be; returns whether it is gone for bad.
+
+        A process that ends with an error has found something wrong, and would again.
+        """
+        name = member.process
+        if name == DIRECTOR:
+            self._end()
+        if code == 0:
+            return False
+        what = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+        print(f"{name} {what}: see {self._folder / name}.log", file=sys.stderr)
+        if code > 0 or self._is_ending or self._settings.checkpoint == 0:
+            return True
+        since_s = monotonic() - DEATHS_WITHIN_S
+        deaths = [at_s for at_s in self._deaths.get(name, ()) if at_s > since_s]
+        self._deaths[name] = [*deaths, monotonic()]
+        if len(deaths) >= MOST_DEATHS:
+            print(f"{name} is not started again: it was {len(deaths)} times of late", file=sys.stderr)
+            return True
+        self._is_announced = False
+        self._fork(member, 0)
+        return False
+
     def _announce(self, directory: TwinDirectory) -> None:
         """Writes down where everybody listens, once all do."""
         services = directory.services()
-        if not all(member.process in services for member in self._members):
+        if not {service.pid for service in services.values()} >= self._pids.keys():
             return
         self._is_announced = True
         write_state(self._folder, self._settings, services)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Event, RLock, Thread
 from time import monotonic, perf_counter_ns, thread_time_ns, time
 from typing import Any, Protocol
@@ -17,6 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from fabrictwin.runtime.bus import Bus, Entry
+from fabrictwin.runtime.checkpoint import Snapshot
+from fabrictwin.runtime.checkpoint_keeper import CheckpointKeeper
 from fabrictwin.runtime.convert import WindowData, decode, encode
 from fabrictwin.runtime.processor import stay_on
 from fabrictwin.telemetry import Channel, Health
@@ -68,6 +71,14 @@ class LogicalProcess(Protocol):
         """Takes a command of the director."""
         ...
 
+    def begin(self, said: Mapping[str, int]) -> None:
+        """Begins to go on with others, where it is: called once, before it is stepped.
+
+        Args:
+            said: Number of the last window that each receiver has been sent so far.
+        """
+        ...
+
     def skip_to(self, quiet_ps: int) -> None:
         """Nobody does anything before a fabric time, and nothing is under way."""
         ...
@@ -80,6 +91,29 @@ class LogicalProcess(Protocol):
         """Lines for the event log since the last call."""
         ...
 
+    def save(self) -> Snapshot:
+        """All that it needs to go on from here, between two steps."""
+        ...
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Goes on where it was saved; it must be new."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """Where a process goes on.
+
+    Attributes:
+        granted_ps: How far the director lets it go already.
+        sequences: Number of the last window that it has said, by who heard it.
+        is_over: Whether the director has ended the twin.
+    """
+
+    granted_ps: int = 0
+    sequences: Mapping[str, int] = field(default_factory=dict)
+    is_over: bool = False
+
 
 class Stepper:
     """Steps a logical process until it is told to stop, or something goes wrong.
@@ -89,6 +123,8 @@ class Stepper:
         bus: Its end of the bus.
         health: What its metrics say of it.
         cpu: The processor that the thread stays on; None: any.
+        keeper: Makes its checkpoints; None: there are none.
+        resumption: Where it goes on.
 
     Attributes:
         process: The process.
@@ -97,17 +133,28 @@ class Stepper:
         is_over: Whether the director has ended the twin.
     """
 
-    def __init__(self, process: LogicalProcess, bus: Bus, health: Health, cpu: int | None = None) -> None:
+    def __init__(
+        self,
+        process: LogicalProcess,
+        bus: Bus,
+        health: Health,
+        cpu: int | None = None,
+        keeper: CheckpointKeeper | None = None,
+        resumption: Resumption | None = None,
+    ) -> None:
+        resumption = resumption or Resumption()
         self.process = process
         self._cpu = cpu
-        self.granted_ps = 0
+        self.granted_ps = resumption.granted_ps
         self.error: Exception | None = None
-        self.is_over = False
+        self.is_over = resumption.is_over
         self._health = health
         self._bus = bus
         self._lock = RLock()
         self._stop = Event()
-        self._sequences: dict[str, int] = {}
+        self._sequences = dict(resumption.sequences)
+        self._keeper = keeper
+        self._heard_bytes = 0
         self._reported_ps = -1
         self._report_due_s = 0.0
         self._thread = Thread(target=self._run, name="step", daemon=True)
@@ -170,6 +217,9 @@ class Stepper:
         phases.wait_ns += waited_ns
         for name in waits_for:
             health.incoming[name].waited_ns += waited_ns
+        if self._keeper is not None and self._keeper.is_due(self._heard_bytes):
+            with self._lock:
+                self._keeper.keep(self.granted_ps, self._heard_bytes)
 
     def _speak(self, reached_ps: int) -> dict[str, list[Entry]]:
         said = self.process.speak(self.granted_ps)
@@ -200,19 +250,27 @@ class Stepper:
 
     def _hear(self, sender: str, entry: Entry) -> None:
         window = decode(entry.payload)
+        self._heard_bytes += len(entry.payload)
         count_entry(self._health.incoming[sender], entry, window)
         if sender != DIRECTOR:
             self.process.hear(sender, window)
             return
-        for line in window.commands:
-            command = json.loads(line)
-            if command["do"] == "clock.skip":
-                self.process.skip_to(command["to_ps"])
-            elif command["do"] == "twin.end":
-                self.is_over = True
-            else:
-                self.process.apply(command)
+        self.is_over = obey(self.process, window.commands) or self.is_over
         self.granted_ps = window.packets_promise_ps
+
+
+def obey(process: LogicalProcess, commands: Sequence[bytes]) -> bool:
+    """Does what the director says; returns whether the twin is over."""
+    is_over = False
+    for line in commands:
+        command = json.loads(line)
+        if command["do"] == "clock.skip":
+            process.skip_to(command["to_ps"])
+        elif command["do"] == "twin.end":
+            is_over = True
+        else:
+            process.apply(command)
+    return is_over
 
 
 def count_entry(channel: Channel, entry: Entry, window: WindowData) -> None:

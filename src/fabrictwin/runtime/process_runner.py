@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from fabrictwin.runtime.blueprint import Blueprint, draw_blueprint
-from fabrictwin.runtime.bus.redis_bus import RedisBus
-from fabrictwin.runtime.bus.twin import Keys
+from fabrictwin.runtime.bus.redis_bus import RedisBus, Retention
+from fabrictwin.runtime.bus.twin import Identity, Keys
+from fabrictwin.runtime.checkpoint import CheckpointStore
+from fabrictwin.runtime.checkpoint_keeper import CheckpointKeeper
 from fabrictwin.runtime.directory import TwinRecord
 from fabrictwin.runtime.failures import DeploymentError, NotReadyError
 from fabrictwin.runtime.process import LogicalProcess, Stepper
+from fabrictwin.runtime.recovery import Recovery
 from fabrictwin.runtime.service import Host
 from fabrictwin.telemetry import Health
 
@@ -92,24 +95,44 @@ class ProcessRunner(Generic[ProcessT]):
             known = ", ".join(blueprint.processes)
             raise DeploymentError(f"the scenario has no process {self._name!r}; expected one of {known}")
         self._process = await asyncio.to_thread(self._build, blueprint, self._name)
-        bus = await asyncio.to_thread(
-            RedisBus,
-            host.redis,
-            Keys(host.settings.twin),
-            record.identity.epoch,
-            self._name,
-            blueprint.channels,
-        )
-        self._stepper = Stepper(self._process, bus, self._health, host.settings.cpu)
+        stepper, bus = await asyncio.to_thread(self._take_up, host, record.identity, blueprint)
+        self._stepper = stepper
         await asyncio.to_thread(begin, blueprint)
-        self._stepper.start()
+        stepper.start()
         await host.server.set_serving()
         host.log.info("ready", epoch=record.identity.epoch)
         try:
-            await self._watch(host, self._stepper)
+            await self._watch(host, stepper)
         finally:
-            await asyncio.to_thread(self._stepper.stop)
+            await asyncio.to_thread(stepper.stop)
             bus.close()
+
+    def _take_up(self, host: Host, identity: Identity, blueprint: Blueprint) -> tuple[Stepper, RedisBus]:
+        """Brings the process to where it was, if it was there before, and makes ready to step it."""
+        process, settings = self.process, host.settings
+        store = CheckpointStore(host.redis, settings.twin, identity)
+        checkpoint = store.load(self._name)
+        if checkpoint is not None:
+            process.load(checkpoint.snapshot)
+        keys, epoch = Keys(settings.twin), identity.epoch
+        bus = RedisBus(
+            host.redis,
+            keys,
+            epoch,
+            self._name,
+            blueprint.channels,
+            cursors=None if checkpoint is None else checkpoint.cursors,
+            retention=Retention(checkpoints=settings.checkpoint > 0),
+        )
+        recovery = Recovery(process, bus, 0 if checkpoint is None else checkpoint.granted_ps)
+        resumption = recovery.run(host.stopping.is_set)
+        if recovery.has_gone_on:
+            since_ps = 0 if checkpoint is None else checkpoint.reached_ps
+            host.log.info("recovered", checkpoint_ps=since_ps, reached_ps=process.reached_ps)
+        keeper = None
+        if settings.checkpoint > 0:
+            keeper = CheckpointKeeper(store, process, bus, self._health, settings.checkpoint)
+        return Stepper(process, bus, self._health, settings.cpu, keeper, resumption), bus
 
     async def _wait_for_scenario(self, host: Host) -> TwinRecord | None:
         while not host.stopping.is_set():

@@ -204,3 +204,14 @@ LAYOUTS = (
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
 BY_KIND = {int(layout.kind): layout for layout in LAYOUTS}
 COMMAND = BY_NAME["command"]
+
+
+def read_dtype(description: Any) -> np.dtype[Any]:
+    """The type that ``numpy.lib.format.dtype_to_descr`` has described; JSON made lists of its tuples."""
+
+    def tuples(value: Any) -> Any:
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            return [tuple(tuples(part) for part in field) for field in value]
+        return tuple(value) if isinstance(value, list) else value
+
+    return np.lib.format.descr_to_dtype(tuples(description))

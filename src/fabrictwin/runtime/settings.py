@@ -108,6 +108,7 @@ OPTIONS = {
     "advertise": Option(str, "HOST", "host name that others reach this process by; default: --listen"),
     "log_level": Option(_read_level, "LEVEL", f"least level of the log: {', '.join(_LEVELS)}"),
     "cpu": Option(_read_cpu, "N", "keep the stepping thread on this processor; default: on any"),
+    "checkpoint": Option(_read_seconds, "SECONDS", "wall time between two checkpoints; 0: none are made"),
     "grace": Option(_read_seconds, "SECONDS", "how long calls in flight may take at the end"),
 }
 """Every setting; there is a field of :class:`Settings` for each."""
@@ -126,6 +127,7 @@ class Settings:
     advertise: str = ""
     log_level: str = "info"
     cpu: int | None = None
+    checkpoint: float = 5.0
     grace: float = 5.0
 
     @property

@@ -18,6 +18,7 @@ from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, State
 from fabrictwin.model.command import apply_command, parse_command
 from fabrictwin.model.controller import NOTICE, Notice, pack_records, unpack_lft_writes
 from fabrictwin.runtime.blueprint import Blueprint
+from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.records import BY_NAME
 from fabrictwin.runtime.turns import share_turns
@@ -55,6 +56,7 @@ class ShardProcess:
         )
         self._spoken_ps = -1
         self._logged = 0
+        self._commands: list[Mapping[str, Any]] = []
 
     @property
     def plan(self) -> Plan:
@@ -133,6 +135,37 @@ class ShardProcess:
         plan = change_plan(self.plan, apply_command(self.plan.scenario, order))
         self._shard.change(plan, order.at_ps)
         self._managers.forget()
+        self._commands.append(command)
+
+    def save(self) -> Snapshot:
+        """All that it needs to go on from here."""
+        shard, arrays = self._shard.save()
+        plain = {
+            "shard": shard,
+            "managers": self._managers.save(),
+            "turns": self._turns.save(),
+            "commands": list(self._commands),
+            "spoken_ps": self._spoken_ps,
+            "logged": self._logged,
+        }
+        return Snapshot(plain, arrays)
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Goes on where it was saved."""
+        plain = snapshot.plain
+        self._commands = list(plain["commands"])
+        plan = self.plan
+        for command in self._commands:
+            plan = change_plan(plan, apply_command(plan.scenario, parse_command(command)))
+        self._shard.load(plan, plain["shard"], snapshot.arrays)
+        self._managers.load(plain["managers"])
+        self._turns.load(plain["turns"])
+        self._spoken_ps = int(plain["spoken_ps"])
+        self._logged = int(plain["logged"])
+
+    def begin(self, said: Mapping[str, int]) -> None:
+        """Goes on with others from here."""
+        self._turns.begin(said)
 
     def skip_to(self, quiet_ps: int) -> None:
         """Nobody does anything before a fabric time."""
@@ -199,6 +232,14 @@ class _Managers:
     def skip_to(self, quiet_ps: int) -> None:
         for sender, promise_ps in self._heard.items():
             self._heard[sender] = max(promise_ps, quiet_ps)
+
+    def save(self) -> dict[str, Any]:
+        return {"heard": dict(self._heard), "told": dict(self._told), "next_notice_ps": self._next_notice_ps}
+
+    def load(self, plain: Mapping[str, Any]) -> None:
+        self._heard = dict(plain["heard"])
+        self._told = {to: (quiet_ps, granted_ps) for to, (quiet_ps, granted_ps) in plain["told"].items()}
+        self._next_notice_ps = int(plain["next_notice_ps"])
 
     def late(self, reached_ps: int) -> list[str]:
         return [sender for sender, promise_ps in self._heard.items() if promise_ps <= reached_ps]

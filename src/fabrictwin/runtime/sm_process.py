@@ -15,6 +15,7 @@ from fabrictwin.model.controller import (
     DIRECT_KINDS,
     LFT_WRITE,
     NEVER_PS,
+    NOTICE,
     PEER_MESSAGE,
     Notice,
     Spoken,
@@ -25,6 +26,7 @@ from fabrictwin.model.controller import (
 )
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.blueprint import Blueprint
+from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.records import BY_NAME
 from fabrictwin.subnet.manager import SubnetManager
@@ -65,6 +67,9 @@ class SmProcess:
         self.reached_ps = 0
         self._spoken_ps = -1
         self._events: list[SubnetEvent] = []
+        self._commands: list[Mapping[str, Any]] = []
+        self._notices = [np.zeros(0, NOTICE)]
+        self._messages = {peer: [np.zeros(0, PEER_MESSAGE)] for peer in self._peers}
         self._tell(blueprint.scenario.actions)
 
     def _tell(self, actions: Sequence[Action]) -> None:
@@ -111,8 +116,10 @@ class SmProcess:
         """Takes in notices of a shard, or messages of another subnet manager."""
         notices, messages = window.records.get("notice"), window.records.get("sm_message")
         if notices is not None:
+            self._notices.append(notices)
             self.manager.hear(unpack_notices(notices))
         if messages is not None:
+            self._messages[sender].append(messages)
             self.manager.hear_peer(int(sender.removeprefix("sm")), unpack_peer_messages(messages))
         self._promises[sender] = window.packets_promise_ps
         self._reached[sender] = window.reached_ps
@@ -129,6 +136,43 @@ class SmProcess:
         known = set(self.scenario.actions)
         self._tell([action for action in changed.actions if action not in known])
         self.scenario = changed
+        self._commands.append(command)
+
+    def save(self) -> Snapshot:
+        """All that it needs to go on from here: what it has heard, for that decides what it is."""
+        self._notices = [np.concatenate(self._notices)]
+        arrays = {"notices": self._notices[0]}
+        for peer, messages in self._messages.items():
+            messages[:] = [np.concatenate(messages)]
+            arrays[peer] = messages[0]
+        plain = {
+            "commands": list(self._commands),
+            "promises": dict(self._promises),
+            "reached": dict(self._reached),
+            "reached_ps": self.reached_ps,
+            "spoken_ps": self._spoken_ps,
+            "events": [tuple(event) for event in self._events],
+        }
+        return Snapshot(plain, arrays)
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Goes on where it was saved: a new one hears the same, and comes to the same."""
+        plain = snapshot.plain
+        for command in plain["commands"]:
+            self.apply(command)
+        self._notices = [snapshot.arrays["notices"]]
+        self.manager.hear(unpack_notices(snapshot.arrays["notices"]))
+        for peer in self._peers:
+            self._messages[peer] = [snapshot.arrays[peer]]
+            self.manager.hear_peer(int(peer.removeprefix("sm")), unpack_peer_messages(snapshot.arrays[peer]))
+        self.reached_ps, self._spoken_ps = int(plain["reached_ps"]), int(plain["spoken_ps"])
+        self.manager.advance(self.reached_ps)
+        self._note(self.manager.speak())
+        self._events = [SubnetEvent(*event) for event in plain["events"]]
+        self._promises, self._reached = dict(plain["promises"]), dict(plain["reached"])
+
+    def begin(self, said: Mapping[str, int]) -> None:
+        """Goes on with others from here; it owes nobody an answer."""
 
     def skip_to(self, quiet_ps: int) -> None:
         """Nobody does anything before a fabric time."""

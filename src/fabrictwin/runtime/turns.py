@@ -11,10 +11,11 @@ can form. Who waits changes no result, only in how many steps it comes about.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 class Turns:
-    """The turns of one process.
+    """The turns of one process. They begin with :meth:`begin`; before, nobody waits.
 
     Args:
         waits_for: Names of those whose answer it waits for.
@@ -28,15 +29,39 @@ class Turns:
     def __init__(self, waits_for: Iterable[str], answers: Iterable[str]) -> None:
         self.owed: set[str] = set()
         self.waiting: set[str] = set()
-        self._waits_for = frozenset(waits_for)
-        self._answers = frozenset(answers)
+        self._partners = frozenset(waits_for), frozenset(answers)
+        self._waits_for: frozenset[str] = frozenset()
+        self._answers: frozenset[str] = frozenset()
         self._said: dict[str, int] = {}
         self._heard: dict[str, int] = {}
+        self._answered: dict[str, int] = {}
 
     @property
     def answers(self) -> frozenset[str]:
         """Those that wait for its answer."""
         return self._answers
+
+    def begin(self, said: Mapping[str, int]) -> None:
+        """Begins to take turns.
+
+        Args:
+            said: Number of the last window that each receiver has been sent so far.
+        """
+        self._waits_for, self._answers = self._partners
+        self._said = dict(said)
+        self.waiting = {
+            name for name in self._waits_for if self._answered.get(name, 0) != self._said.get(name, 0)
+        }
+        # Whoever has been answered already hears it once more, which is harmless.
+        self.owed = set(self._answers & self._heard.keys())
+
+    def save(self) -> dict[str, Any]:
+        """What it has heard, for :meth:`load`."""
+        return {"heard": dict(self._heard), "answered": dict(self._answered)}
+
+    def load(self, saved: Mapping[str, Any]) -> None:
+        """Takes up what :meth:`save` gave; the turns have not begun."""
+        self._heard, self._answered = dict(saved["heard"]), dict(saved["answered"])
 
     def say(self, receiver: str) -> int:
         """Notes a window that is said; returns the number of the last one heard from the receiver."""
@@ -55,6 +80,7 @@ class Turns:
             heard: Number of the last window that the sender had heard from here.
         """
         self._heard[sender] = sequence
+        self._answered[sender] = heard
         if sender in self._answers:
             self.owed.add(sender)
         elif sender in self.waiting and heard == self._said[sender]:

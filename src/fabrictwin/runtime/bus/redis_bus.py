@@ -55,7 +55,12 @@ class Retention:
 
 
 class RedisBus:
-    """A :class:`fabrictwin.runtime.bus.Bus` over a Redis server."""
+    """A :class:`fabrictwin.runtime.bus.Bus` over a Redis server.
+
+    Attributes:
+        name: The logical process.
+        last_said: The last payload on each outgoing channel when the bus was opened, by receiver.
+    """
 
     def __init__(
         self,
@@ -88,6 +93,7 @@ class RedisBus:
         self._retention = retention or Retention()
         self._link = Link(client)
         self._check_epoch(self._link.ask(self._ask_epoch()))
+        self.last_said: dict[str, bytes] = {}
         table = sorted(set(channels))
         self._writers = {to: self._open_writer(to) for sender, to in table if sender == name}
         self._readers = {
@@ -116,6 +122,11 @@ class RedisBus:
         return {
             to: cursor_behind(writer.confirmed, writer.confirmed_id) for to, writer in self._writers.items()
         }
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the server has everything that was said."""
+        return not any(writer.backlog for writer in self._writers.values())
 
     def keep_from(self, cursors: Mapping[str, Cursor]) -> None:
         """Entries up to these cursors may be trimmed; it happens with a later exchange."""
@@ -292,6 +303,7 @@ class RedisBus:
         at = START
         if last:
             entry_id, fields = last[0]
+            self.last_said[receiver] = fields[1]
             at = cursor_behind(sequence_of(fields[1]), entry_id)
         return Writer(self._keys, self.name, receiver, at, int(read or 0))
 

@@ -30,6 +30,7 @@ class Keys:
         identity: Hash of whose the keys are, see :class:`Identity`, and of what else the director says.
         services: Hash: where each logical process can be called.
         events: Stream: the event log.
+        checkpoints: Hash: when the checkpoint of each logical process was made.
     """
 
     def __init__(self, twin: str) -> None:
@@ -48,6 +49,7 @@ class Keys:
         self.identity = f"{self.prefix}twin"
         self.services = f"{self.prefix}services"
         self.events = f"{self.prefix}events"
+        self.checkpoints = f"{self.prefix}ckpts"
 
     def channel(self, sender: str, receiver: str) -> str:
         """Stream of a channel."""

@@ -19,6 +19,7 @@ from fabrictwin.engine.readout import Readout
 from fabrictwin.engine.result import describe_ports, describe_run
 from fabrictwin.runtime.director.state import Twin
 from fabrictwin.runtime.director.watch import Watch
+from fabrictwin.runtime.records import read_dtype
 
 WITHIN_S = 120.0
 READ = (
@@ -69,23 +70,12 @@ async def _read(channel: grpc.aio.Channel, at_ps: int) -> Any:
     request = ReadArraysRequest(at_ps=at_ps, names=READ)
     async for chunk in ShardStub(channel).ReadArrays(request, timeout=WITHIN_S):
         if chunk.dtype:
-            arrays[chunk.array] = (_dtype(chunk.dtype), bytearray())
+            arrays[chunk.array] = (read_dtype(json.loads(chunk.dtype)), bytearray())
         arrays[chunk.array][1].extend(chunk.data)
     for name, (dtype, data) in arrays.items():
         array = np.frombuffer(data, dtype)
         setattr(state, name, array.view(np.recarray) if dtype.names else array)
     return state
-
-
-def _dtype(description: str) -> np.dtype[Any]:
-    """The type that ``numpy.lib.format.dtype_to_descr`` has described; JSON made lists of its tuples."""
-
-    def tuples(value: Any) -> Any:
-        if isinstance(value, list) and value and isinstance(value[0], list):
-            return [tuple(tuples(part) for part in field) for field in value]
-        return tuple(value) if isinstance(value, list) else value
-
-    return np.lib.format.descr_to_dtype(tuples(json.loads(description)))
 
 
 def describe_twin(readout: Readout, twin: Twin) -> dict[str, Any]:

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services that are killed come back, and the twin comes to the result of a run in one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+import redis
+
+from fabrictwin.api.v1 import director_pb2 as pb
+from fabrictwin.model.scenario import load_scenario
+from fabrictwin.runtime.bus.server import connect
+from fabrictwin.runtime.bus.twin import Keys
+from fabrictwin.runtime.local_stack import STATE_FILE
+from fabrictwin.runtime.offline import open_simulation
+from fabrictwin.units import PS_PER_US
+from integration.live_twin import LiveTwin, live_twin
+
+NAME = "hurt"
+WITHIN_S = 30.0
+SCENARIO = """
+version: 1
+name: hurt
+duration: {duration}
+fabric:
+  technology: infiniband
+  topology: {{generator: fat_tree, levels: 2, leaves: 2, hosts_per_leaf: 2, spines: 2}}
+  switch_model: quantum2
+  hca_model: connectx7
+routing: {{engine: ftree}}
+congestion_control: {{algorithm: ib_cca}}
+subnet_manager: {{trap_latency: 10us, smp_rtt: 2us, managers: [{{node: h0, priority: 8}}, {{node: h3}}]}}
+workload:
+  - {{kind: incast, name: pull, senders: [h1, h2], receiver: h0, message: 64KiB, count: forever}}
+faults:
+  - {{kind: link_flap, link: [leaf1/3, spine0/2], at: 40us, down: 60us, up: 100us, count: 100}}
+"""
+
+pytestmark = pytest.mark.xdist_group("live_twin")
+
+
+@contextmanager
+def _twin(folder: Path, duration: str, **environment: str) -> Iterator[LiveTwin]:
+    """A twin with settings of its own."""
+    path = folder / "scenario.yaml"
+    path.write_text(SCENARIO.format(duration=duration))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(f"FABRICTWIN_{name.upper()}", value)
+        with live_twin(path, NAME) as twin:
+            yield twin
+
+
+def _pid_of(twin: LiveTwin, process: str) -> int:
+    state = json.loads((twin.folder / STATE_FILE).read_text())
+    return int(state["services"][process]["pid"])
+
+
+def _kill(twin: LiveTwin, process: str) -> None:
+    """Kills a process, and waits until another has taken its place."""
+    pid = _pid_of(twin, process)
+    os.kill(pid, signal.SIGKILL)
+    deadline_s = monotonic() + WITHIN_S
+    while _pid_of(twin, process) == pid:
+        assert monotonic() < deadline_s, (twin.folder / f"{process}.log").read_text()[-2000:]
+        sleep(0.02)
+
+
+def _recoveries(twin: LiveTwin, process: str) -> list[dict[str, Any]]:
+    lines = (twin.folder / f"{process}.log").read_text().splitlines()
+    records = [json.loads(line) for line in lines if line.startswith("{")]
+    return [record for record in records if record["event"] == "recovered"]
+
+
+def _expect_undisturbed(twin: LiveTwin, folder: Path) -> None:
+    """The result is that of a run in one process."""
+    answer = twin.wait()
+    assert (answer.done, answer.stopped, answer.error) == (True, "duration", "")
+    simulation = open_simulation(load_scenario(folder / "scenario.yaml"))
+    simulation.run()
+    expected, result = simulation.result(), twin.result()
+    assert result["digest"] == expected["digest"]
+    assert result["events"] == expected["events"]
+
+
+def test_every_kind_of_service_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    with _twin(tmp_path, "1200us", checkpoint="0.1") as twin:
+        for number, process in enumerate(("hca0", "switch0", "cc", "sm0", "sm1"), start=1):
+            twin.wait(number * 200 * PS_PER_US)
+            _kill(twin, process)
+        _expect_undisturbed(twin, tmp_path)
+        for process in ("hca0", "switch0", "cc", "sm0", "sm1"):
+            (recovery,) = _recoveries(twin, process)
+            assert 0 < recovery["checkpoint_ps"] <= recovery["reached_ps"]
+        assert twin.shut_down() == 0
+
+
+def test_service_that_is_killed_before_its_first_checkpoint_begins_anew(tmp_path: Path) -> None:
+    with _twin(tmp_path, "200us", checkpoint="1000") as twin:
+        twin.wait(100 * PS_PER_US)
+        _kill(twin, "switch0")
+        _expect_undisturbed(twin, tmp_path)
+        (recovery,) = _recoveries(twin, "switch0")
+        assert recovery["checkpoint_ps"] == 0 < recovery["reached_ps"]
+
+
+def test_services_that_are_killed_at_any_moment_go_on_where_they_were(tmp_path: Path) -> None:
+    # With an interval of almost nothing there is nearly always a checkpoint that is just being written.
+    rng = random.Random(20_26)
+    with _twin(tmp_path, "1500us", checkpoint="0.0001") as twin:
+        for number in range(8):
+            twin.wait((number + 1) * 150 * PS_PER_US)
+            sleep(rng.random() / 10)
+            # Those that wait for the other may be started while it is away, too.
+            victims = rng.sample(["hca0", "switch0", "cc", "sm0"], 1 + number % 2)
+            for victim in victims[1:]:
+                os.kill(_pid_of(twin, victim), signal.SIGKILL)
+            _kill(twin, victims[0])
+        _expect_undisturbed(twin, tmp_path)
+        assert twin.shut_down() == 0
+
+
+def test_checkpoints_keep_streams_short(tmp_path: Path) -> None:
+    with _twin(tmp_path, "1500us", checkpoint="0.2") as twin:
+        client = connect(twin.state["redis"])
+        longest = dict.fromkeys(_streams(client), 0)
+        while not twin.wait(0, 0.6).done:
+            for stream in longest:
+                longest[stream] = max(longest[stream], client.xlen(stream))
+        _expect_undisturbed(twin, tmp_path)
+        said = {stream: client.xinfo_stream(stream)["entries-added"] for stream in longest}
+        busiest = max(said, key=lambda stream: said[stream])
+        assert said[busiest] > 2000
+        assert longest[busiest] < said[busiest] / 2
+        client.close()
+
+
+def _streams(client: redis.Redis) -> list[bytes]:
+    return [key for key in client.scan_iter(match=Keys(NAME).prefix + "ch:*") if b":director" not in key]
+
+
+def test_process_that_dies_again_and_again_is_left_alone(tmp_path: Path) -> None:
+    with _twin(tmp_path, "10s") as twin:
+        for _ in range(5):
+            _kill(twin, "hca0")
+        os.kill(_pid_of(twin, "hca0"), signal.SIGKILL)
+        deadline_s = monotonic() + WITHIN_S
+        while not any(s.shard == "hca0" and s.health == "unreachable" for s in twin.status().services):
+            assert monotonic() < deadline_s
+            sleep(0.1)
+        assert twin.status().state != pb.TWIN_STATE_STOPPED
+        assert twin.shut_down() == 3
+        assert "hca0 is not started again" in twin.running.log.read_text()
