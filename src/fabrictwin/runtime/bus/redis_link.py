@@ -44,6 +44,7 @@ class Link:
             BusError: The server cannot be used.
         """
         self.where = where_is(client)
+        self._buffer = bytearray(READ_BYTES)
         self._connection = cast(Any, client.connection_pool.make_connection())
         with in_our_words(self.where):
             self._connect()
@@ -70,7 +71,12 @@ class Link:
             redis.exceptions.ConnectionError: The connection is lost.
             redis.exceptions.TimeoutError: The server does not answer.
         """
-        gets, receive = self._reader.gets, self._socket.recv
+        gets, feed, receive, buffer = (
+            self._reader.gets,
+            self._reader.feed,
+            self._socket.recv_into,
+            self._buffer,
+        )
         answers: list[Any] = []
         missing = len(commands)
         try:
@@ -78,10 +84,10 @@ class Link:
             while missing:
                 answer = gets()
                 if answer is False:
-                    received = receive(READ_BYTES)
+                    received = receive(buffer)
                     if not received:
                         raise exceptions.ConnectionError("the server has closed the connection")
-                    self._reader.feed(received)
+                    feed(buffer, 0, received)
                     continue
                 answers.append(answer)
                 missing -= 1
