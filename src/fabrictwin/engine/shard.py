@@ -167,7 +167,7 @@ class Shard:
 
     def _watch_scalars(self) -> None:
         """Finds the scalars that every step needs in the arrays."""
-        g = np.asarray(self.state.g).view(np.ndarray)
+        self._g = g = np.asarray(self.state.g).view(np.ndarray)
         self._now_ps, self._known_ps, self._log = g["now_ps"], g["credits_known_ps"], g["log"]
 
     def _open_link_channels(self) -> None:
@@ -404,7 +404,7 @@ class Shard:
     def outlook(self) -> Outlook:
         """How it is, at a look-around; its arrays must be settled."""
         blocked_since_ps = blocked_since(self.state, self.reached_ps)
-        return Outlook(self.is_idle, int(self.state.g[0].last_live_ps), int(blocked_since_ps))
+        return Outlook(self.is_idle, int(self._g["last_live_ps"].item()), int(blocked_since_ps))
 
     def settle(self) -> None:
         """Works out all FCPs up to the fabric time reached, so that the arrays can be read."""
@@ -413,8 +413,10 @@ class Shard:
     @property
     def is_idle(self) -> bool:
         """Whether no packet is here, nothing is under way, and all messages are acknowledged or failed."""
-        g = self.state.g[0]
-        return bool(g.live == 0 and g.outstanding == 0 and g.packets_left == len(self.state.packet))
+        g = self._g
+        return not (g["live"].item() or g["outstanding"].item()) and (
+            g["packets_left"].item() == len(self.state.packet)
+        )
 
 
 def _select(array: np.ndarray, chosen: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ class Link:
         connection = self._connection
         connection.connect()
         self._socket: socket.socket = connection._sock
-        self._reader = hiredis.Reader(replyError=connection._parser.parse_error)
+        self._reader: Any = hiredis.Reader(replyError=connection._parser.parse_error)
         if not isinstance(self._socket, ssl.SSLSocket):
             self._socket.settimeout(None)
             for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
