@@ -35,6 +35,7 @@ class HardwareModel:
         source: Where the numbers come from, with grades.
         ports: Most ports that the part has.
         rate_bps: Effective rate of one port.
+        any_rate: True for a part that stands for many: a cable may be faster, ``rate_bps`` is the usual rate.
         credit_block_bytes: Unit of credit. IBTA: 64.
         fec_latency_ps: Added by each received packet; 0 where the published latency already holds it.
         llr: Whether its links retry a damaged packet by themselves, where the other end does too.
@@ -47,10 +48,16 @@ class HardwareModel:
     source: str
     ports: int
     rate_bps: int
+    any_rate: bool = False
     credit_block_bytes: int = CREDIT_BLOCK_BYTES
     fec_latency_ps: int = 0
     llr: bool = False
     vl15_buffer_bytes: int = VL15_BUFFER_BYTES
+
+    @property
+    def highest_rate_bps(self) -> int:
+        """The fastest cable that its ports take."""
+        return MAX_RATE_BPS if self.any_rate else self.rate_bps
 
 
 def check_hardware(model: HardwareModel, buffer: str, buffer_bytes: int, mtu_bytes: int) -> list[str]:

@@ -20,6 +20,7 @@ NATIVE_IB = SwitchModel(
     ports=MAX_PORTS,
     any_radix=True,
     rate_bps=400_000_000_000,
+    any_rate=True,
     forwarding_latency_ps=200 * PS_PER_NS,
 )
 
@@ -30,6 +31,7 @@ NATIVE_HCA = HcaModel(
     source="assumed: ConnectX-6 class latencies, 400 Gb/s ports (M)",
     ports=2,
     rate_bps=400_000_000_000,
+    any_rate=True,
     tx_latency_ps=350 * PS_PER_NS,
     rx_latency_ps=240 * PS_PER_NS,
 )

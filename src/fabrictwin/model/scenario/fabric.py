@@ -214,7 +214,7 @@ def _note_fast_cables(fabric: Fabric, equipment: Equipment, section: Section) ->
     counts: dict[str, int] = {}
     for link in fabric.links:
         model = equipment.slowest(fabric.nodes[link.a.node].kind, fabric.nodes[link.b.node].kind)
-        if link.rate_bps > model.rate_bps:
+        if link.rate_bps > model.highest_rate_bps:
             counts[model.name] = counts.get(model.name, 0) + 1
     return [
         section.document.problem(

@@ -47,14 +47,14 @@ class Equipment:
     def slowest(self, *kinds: NodeKind) -> HardwareModel:
         """The model of those kinds whose ports are the slowest: no cable between them is faster."""
         models: list[HardwareModel] = [self.hca if kind is NodeKind.HCA else self.switch for kind in kinds]
-        return min(models, key=lambda model: model.rate_bps)
+        return min(models, key=lambda model: model.highest_rate_bps)
 
     def rate_problem(self, rate_bps: int, *kinds: NodeKind) -> str:
         """What is wrong with the rate of a cable between nodes of some kinds; empty if nothing is."""
         model = self.slowest(*kinds)
-        if rate_bps <= model.rate_bps:
+        if rate_bps <= model.highest_rate_bps:
             return ""
-        most = show_rate(model.rate_bps)
+        most = show_rate(model.highest_rate_bps)
         return f"{show_rate(rate_bps)} is more than a port of {model.name} can do; the most is {most}"
 
     @classmethod
