@@ -66,13 +66,23 @@ class LiveTwin:
 
 
 @contextmanager
-def live_twin(scenario: Path, name: str) -> Iterator[LiveTwin]:
-    """Runs a scenario as services; it starts at once."""
+def live_twin(scenario: Path, name: str, *, shuffled: int | None = None) -> Iterator[LiveTwin]:
+    """Runs a scenario as services; it starts at once.
+
+    Args:
+        scenario: The scenario.
+        name: Name of the twin.
+        shuffled: Seed of the order in which the services start; None: the usual order.
+    """
     # A socket's path must be short.
     folder = Path(tempfile.mkdtemp(prefix="ft-"))
     arguments = ["--scenario", str(scenario), "--state-dir", str(folder), "--twin", name]
+    module = "services"
+    if shuffled is not None:
+        module = "integration.shuffled_stack"
+        arguments += ["--seed", str(shuffled)]
     try:
-        with run_module("services", arguments, folder / "stack.log") as running:
+        with run_module(module, arguments, folder / "stack.log") as running:
             state = _wait_for_state(running, folder)
             with grpc.insecure_channel(state["director"]) as channel:
                 twin = LiveTwin(running, folder, state, DirectorStub(channel))
@@ -96,6 +106,6 @@ def _wait_for_state(running: Running, folder: Path) -> dict[str, Any]:
 
 def _wait_until_ready(twin: LiveTwin) -> None:
     deadline = monotonic() + START_S
-    while (status := twin.status()).state == pb.TWIN_STATE_STARTING:
+    while (status := twin.status()).state in (pb.TWIN_STATE_EMPTY, pb.TWIN_STATE_STARTING):
         assert monotonic() < deadline, status
         sleep(0.05)

@@ -25,7 +25,8 @@ END_S = 20.0
 
 def environment() -> dict[str, str]:
     """The environment of a subprocess that imports this repository's packages."""
-    return os.environ | {"PYTHONPATH": f"{REPOSITORY / 'src'}{os.pathsep}{REPOSITORY}"}
+    path = os.pathsep.join(str(REPOSITORY / folder) for folder in ("src", ".", "tests"))
+    return os.environ | {"PYTHONPATH": path}
 
 
 @dataclass
