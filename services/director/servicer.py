@@ -255,9 +255,5 @@ class DirectorServicer(Base):
 
     async def Shutdown(self, request: pb.ShutdownRequest, context: Any) -> pb.ShutdownResponse:
         """Stops the twin and all of its services."""
-        self._director.twin.events.add(
-            self._director.twin.reached_ps, "director", "shutdown", f"by {request.by}"
-        )
-        await self._director.tell_all_to_end()
-        self._director.host.stopping.set()
+        await self._director.shut_down(request.by)
         return pb.ShutdownResponse()

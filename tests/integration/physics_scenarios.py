@@ -66,7 +66,7 @@ faults:
 """,
     "sm-failover": f"""
 duration: 12ms
-fabric: {{technology: infiniband, topology: {_TWO_LEVELS}, hca_model: {{base: connectx7, ack_timeout: 100us}}}}
+fabric: {{technology: infiniband, topology: {_TWO_LEVELS}}}
 routing: {{engine: ftree}}
 subnet_manager:
   managers: [{{node: h0, priority: 9}}, {{node: h4, priority: 5}}, {{node: h9, priority: 5}}]
@@ -109,7 +109,7 @@ fabric:
   switch_model: {{base: quantum2, hoq_life: 300us, leaf_hoq_life: 200us}}
   hca_model: {{base: connectx7, ack_timeout: 2ms}}
 workload:
-  - {{kind: stream, name: rare, src: h1, dst: h14, message: 9KB, rate: 0.01Gb/s, arrival: poisson, count: forever}}
+  - {{kind: stream, name: rare, src: h1, dst: h14, message: 9KB, rate: 0.01Gb/s, count: forever}}
   - {{kind: stream, name: stuck, src: h5, dst: h0, message: 256KiB, count: 3, start: 1ms}}
 faults:
   - {{kind: slow_receiver, node: h0, rate: 0Gb/s, at: 1ms, duration: 2ms}}

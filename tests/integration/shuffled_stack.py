@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m integration.shuffled_stack``: as ``python -m services``, but the services start in another order."""
+"""``python -m integration.shuffled_stack``: ``python -m services``, but the services start in any order."""
 
 from __future__ import annotations
 

@@ -214,7 +214,9 @@ def _describe_events(readout: Readout) -> list[dict[str, Any]]:
     rows = [describe_event(plan, entry) for entry in readout.log("log", "log")]
     rows += [
         {"fabric_ns": _ns(at_ps), "source": "subnet_manager", "kind": kind, "text": text}
-        for at_ps, kind, text in sorted(readout.subnet_events, key=lambda event: event.at_ps)
+        for at_ps, kind, text, _ in sorted(
+            readout.subnet_events, key=lambda event: (event.at_ps, event.manager)
+        )
         if at_ps <= readout.now_ps
     ]
     return sorted(rows, key=lambda row: row["fabric_ns"])

@@ -112,11 +112,13 @@ class SubnetEvent(NamedTuple):
         at_ps: Fabric time.
         kind: What happened.
         text: In words.
+        manager: Number of the manager; of lines of one fabric time the lowest number comes first.
     """
 
     at_ps: int
     kind: str
     text: str
+    manager: int
 
 
 NOTICE = np.dtype([("at_ps", "<i8"), ("node", "<i4"), ("port", "<i4"), ("kind", "<i4"), ("value", "<i8")])

@@ -113,6 +113,11 @@ class TwinDirectory:
         with in_our_words(where_is(self._redis)):
             self._redis.hset(self._keys.services, process, json.dumps(asdict(record)))
 
+    def withdraw(self, process: str) -> None:
+        """A process has ended as it should."""
+        with in_our_words(where_is(self._redis)):
+            self._redis.hdel(self._keys.services, process)
+
     def services(self) -> dict[str, ServiceRecord]:
         """Every process that has said where it listens, by the name of its logical process."""
         with in_our_words(where_is(self._redis)):

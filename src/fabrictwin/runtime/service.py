@@ -133,6 +133,7 @@ async def _serve(service: Service, settings: Settings, log: Log) -> None:
     try:
         await asyncio.to_thread(host.directory.announce, service.process, record)
         await service.run(host)
+        await asyncio.to_thread(host.directory.withdraw, service.process)
     except FabricTwinError as error:
         failed = replace(record, error=f"{type(error).__name__}: {error}")
         await asyncio.to_thread(host.directory.announce, service.process, failed)

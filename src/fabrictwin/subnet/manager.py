@@ -52,7 +52,7 @@ class SubnetManager:
         prefix = f"SM on {plan.graph.fabric.nodes[me.node].name}: " if others else ""
         self._fabric = plan.graph.fabric
         self._node = me.node
-        self._outbox = Outbox(prefix)
+        self._outbox = Outbox(number, prefix)
         self._known = KnownFabric(plan, me)
         self._calendar = Calendar()
         self._writer = BlockWriter(plan, timing, me, others, self._known, self._outbox)

@@ -35,10 +35,12 @@ class Outbox:
     """Writes, messages and events on their way out.
 
     Args:
+        number: Number of the manager.
         prefix: What every event's text begins with.
     """
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, number: int, prefix: str) -> None:
+        self._number = number
         self._prefix = prefix
         self._writes: list[LftWrite] = []
         self._messages: dict[int, list[PeerMessage]] = {}
@@ -46,7 +48,7 @@ class Outbox:
 
     def log(self, at_ps: int, kind: EventKind, text: str) -> None:
         """Adds a line for the event log."""
-        self._events.append(SubnetEvent(at_ps, str(kind), self._prefix + text))
+        self._events.append(SubnetEvent(at_ps, str(kind), self._prefix + text, self._number))
 
     def write(self, write: LftWrite) -> None:
         """Adds a block for a switch."""

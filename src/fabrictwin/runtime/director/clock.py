@@ -174,10 +174,13 @@ class Clock:
         return {name: [self._entry(name, promise_ps, commands)] for name in self._processes}
 
     def _quiet_ps(self) -> int:
-        """Fabric time before which nobody does anything; only known while all stand."""
+        """Fabric time before which nobody does anything; only known while all stand.
+
+        A command may change that from the next look-around on.
+        """
         if not self._all_stand():
             return 0
-        return min(int(report["next_event_ps"]) for report in self._reports.values())
+        return min(self._look_ps, *(int(report["next_event_ps"]) for report in self._reports.values()))
 
     def _entry(self, name: str, promise_ps: int, commands: Sequence[bytes]) -> Entry:
         self._sequences[name] += 1
@@ -207,7 +210,8 @@ class Clock:
             event = json.loads(line)
             at_ps = round(event["fabric_ns"] * PS_PER_NS)
             if event["source"] == SUBNET_MANAGER:
-                self._twin.subnet_events.append(SubnetEvent(at_ps, event["kind"], event["text"]))
+                number = int(sender.removeprefix("sm"))
+                self._twin.subnet_events.append(SubnetEvent(at_ps, event["kind"], event["text"], number))
             self._twin.events.hear(at_ps, event)
 
     def _look(self) -> None:

@@ -15,7 +15,7 @@ from fabrictwin.model.command import Command
 from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint, draw_blueprint
 from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.redis_bus import RedisBus
-from fabrictwin.runtime.bus.twin import Identity, Keys
+from fabrictwin.runtime.bus.twin import Identity, Keys, delete_twin
 from fabrictwin.runtime.director.changes import Changes
 from fabrictwin.runtime.director.clock import Clock
 from fabrictwin.runtime.director.collect import collect, describe_twin
@@ -23,11 +23,15 @@ from fabrictwin.runtime.director.command_log import CommandLog
 from fabrictwin.runtime.director.event_stream import publish_events
 from fabrictwin.runtime.director.orders import FaultEntry, Orders
 from fabrictwin.runtime.director.state import ENDED, PendingCommand, Twin, TwinState
-from fabrictwin.runtime.director.watch import EVERY_S, Watch
+from fabrictwin.runtime.director.watch import EVERY_S, UNREACHABLE, Watch
 from fabrictwin.runtime.failures import NotReadyError, StateError
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.runtime.service import Host
 from fabrictwin.telemetry import Health
+
+END_WITHIN_S = 2.0
+"""How long the director waits for the other processes to end."""
+POLL_S = 0.02
 
 
 class Director:
@@ -58,6 +62,7 @@ class Director:
         self._tasks: list[asyncio.Task[Any]] = []
         self._loading = asyncio.Lock()
         self._start_when_ready = False
+        self._is_over = False
 
     def attach(self, host: Host) -> None:
         """Begins, in the running event loop."""
@@ -281,14 +286,16 @@ class Director:
         """Whether fabric time will not go on."""
         return self.twin.state in ENDED
 
-    async def tell_all_to_end(self) -> None:
-        """Tells every process of the twin to end, over the bus."""
-        if self.clock is None:
-            return
-        try:
-            await asyncio.to_thread(self.clock.end_all)
-        except BusError as error:
-            self.host.log.error("end_not_said", message=str(error))
+    async def shut_down(self, by: str) -> None:
+        """Ends the twin: its processes, its keys, and then this one."""
+        self.twin.events.add(self.twin.reached_ps, DIRECTOR, "shutdown", f"by {by}")
+        if self.clock is not None:
+            try:
+                await asyncio.to_thread(self.clock.end_all)
+            except BusError as error:
+                self.host.log.error("end_not_said", message=str(error))
+        self._is_over = True
+        self.host.stopping.set()
 
     async def close(self) -> None:
         """Ends."""
@@ -298,3 +305,18 @@ class Director:
             await asyncio.to_thread(self.clock.stop)
         if self.watch is not None:
             await self.watch.close()
+            if self._is_over:
+                await self._forget_twin(self.watch)
+
+    async def _forget_twin(self, watch: Watch) -> None:
+        """Removes the keys, once nobody reads them any more."""
+        host, deadline_s = self.host, monotonic() + END_WITHIN_S
+        answering = {name for name, each in watch.services.items() if each.health != UNREACHABLE}
+        try:
+            while answering & (await asyncio.to_thread(host.directory.services)).keys():
+                if monotonic() > deadline_s:
+                    break
+                await asyncio.sleep(POLL_S)
+            await asyncio.to_thread(delete_twin, host.redis, self.twin.name)
+        except BusError as error:
+            host.log.error("keys_left", message=str(error))
