@@ -321,8 +321,9 @@ class Shard:
         while not take_in_fast(self.state, window.packets, window.fcps, window.reactions):
             grow(self.state, len(window.packets) + len(window.fcps) + len(window.reactions) + RESERVE)
         channel = self.incoming[sender]
-        channel.packets_ps = window.packets_ps
-        channel.fcps_ps = window.fcps_ps
+        # A window may have been said before time was skipped.
+        channel.packets_ps = max(channel.packets_ps, window.packets_ps)
+        channel.fcps_ps = max(channel.fcps_ps, window.fcps_ps)
         channel.calm_ps = window.calm_ps
         channel.reached_ps = window.reached_ps
         channel.messages += window.weight

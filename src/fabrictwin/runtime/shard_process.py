@@ -227,7 +227,7 @@ class _Managers:
         return min(self._heard.values(), default=NEVER)
 
     def hear(self, sender: str, promise_ps: int) -> None:
-        self._heard[sender] = promise_ps
+        self._heard[sender] = max(self._heard[sender], promise_ps)
 
     def skip_to(self, quiet_ps: int) -> None:
         for sender, promise_ps in self._heard.items():

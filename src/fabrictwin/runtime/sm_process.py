@@ -121,7 +121,8 @@ class SmProcess:
         if messages is not None:
             self._messages[sender].append(messages)
             self.manager.hear_peer(int(sender.removeprefix("sm")), unpack_peer_messages(messages))
-        self._promises[sender] = window.packets_promise_ps
+        # A window may have been said before time was skipped.
+        self._promises[sender] = max(self._promises[sender], window.packets_promise_ps)
         self._reached[sender] = window.reached_ps
 
     def waits_for(self, to_ps: int) -> Collection[str]:
