@@ -42,6 +42,11 @@ class WindowData:
     calm_promise_ps: int = NEVER_PS
     heard: int = 0
 
+    @property
+    def weight(self) -> int:
+        """Records in it."""
+        return sum(map(len, self.records.values()))
+
 
 def encode(window: WindowData, sequence: int) -> bytes:
     """The bytes of a Window; empty batches are left out.

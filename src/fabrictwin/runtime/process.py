@@ -22,6 +22,7 @@ from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.checkpoint_keeper import CheckpointKeeper
 from fabrictwin.runtime.convert import WindowData, decode, encode
 from fabrictwin.runtime.processor import stay_on
+from fabrictwin.runtime.rest import Rest
 from fabrictwin.telemetry import Channel, Health
 
 DIRECTOR = "director"
@@ -38,13 +39,20 @@ class LogicalProcess(Protocol):
 
     Attributes:
         name: Its name on the bus.
+        rest: What it has said and heard but promises.
     """
 
     name: str
+    rest: Rest
 
     @property
     def reached_ps(self) -> int:
         """Fabric time that it has reached: everything before it is done."""
+        ...
+
+    @property
+    def next_ps(self) -> int:
+        """Fabric time of the next thing that it does by itself."""
         ...
 
     def advance(self, to_ps: int) -> int:
@@ -194,10 +202,10 @@ class Stepper:
             began_ns = perf_counter_ns()
             reached_ps = process.advance(granted_ps)
             advanced_ns = perf_counter_ns()
-            out = self._speak(reached_ps)
+            out = self._speak()
             waits_for = process.waits_for(granted_ps)
-            if not waits_for and reached_ps == granted_ps > self._reported_ps:
-                self._report(out, reached_ps)
+            if self._is_to_report(reached_ps, granted_ps, waits_for):
+                out[DIRECTOR] = [self._entry(DIRECTOR, self._report_window(reached_ps))]
         spoken_ns, busy_ns = perf_counter_ns(), thread_time_ns()
         heard = self._bus.exchange(out, waits_for or (DIRECTOR,), PATIENCE_S)
         exchanged_ns, busy_ns = perf_counter_ns(), thread_time_ns() - busy_ns
@@ -221,24 +229,27 @@ class Stepper:
             with self._lock:
                 self._keeper.keep(self.granted_ps, self._heard_bytes)
 
-    def _speak(self, reached_ps: int) -> dict[str, list[Entry]]:
+    def _speak(self) -> dict[str, list[Entry]]:
         said = self.process.speak(self.granted_ps)
-        out = {receiver: [self._entry(receiver, window)] for receiver, window in said.items()}
-        now_s = monotonic()
-        if now_s >= self._report_due_s:
-            self._report_due_s = now_s + REPORT_EVERY_S
-            if reached_ps < self.granted_ps:
-                out[DIRECTOR] = [self._entry(DIRECTOR, self._report_window(reached_ps))]
-        return out
+        return {receiver: [self._entry(receiver, window)] for receiver, window in said.items()}
 
-    def _report(self, out: dict[str, list[Entry]], reached_ps: int) -> None:
-        """The report at a fabric time that the director has to look around at."""
-        out[DIRECTOR] = [self._entry(DIRECTOR, self._report_window(reached_ps))]
-        self._reported_ps = reached_ps
+    def _is_to_report(self, reached_ps: int, granted_ps: int, waits_for: Collection[str]) -> bool:
+        """Whether the director is to hear how far the process is."""
+        if reached_ps == granted_ps:
+            # It looks around where all stand, which is only so where everything said has been heard.
+            is_new = reached_ps > self._reported_ps or self.process.rest.is_asked
+            return is_new and not waits_for
+        if self.process.rest.is_asked or self.process.rest.has_come(reached_ps, self.process):
+            return True
+        return monotonic() >= self._report_due_s
 
     def _report_window(self, reached_ps: int) -> WindowData:
+        self._reported_ps = reached_ps
+        self._report_due_s = monotonic() + REPORT_EVERY_S
+        report = self.process.report()
+        self.process.rest.note(report)
         events = self.process.take_events()
-        return WindowData(reached_ps, reached_ps, reached_ps, {"report": self.process.report()}, events)
+        return WindowData(reached_ps, reached_ps, reached_ps, {"report": report}, events)
 
     def _entry(self, receiver: str, window: WindowData) -> Entry:
         sequence = self._sequences.get(receiver, 0) + 1
@@ -266,6 +277,8 @@ def obey(process: LogicalProcess, commands: Sequence[bytes]) -> bool:
         command = json.loads(line)
         if command["do"] == "clock.skip":
             process.skip_to(command["to_ps"])
+        elif command["do"] == "clock.ask":
+            process.rest.asked = command["number"]
         elif command["do"] == "twin.end":
             is_over = True
         else:

@@ -21,6 +21,7 @@ from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.records import BY_NAME
+from fabrictwin.runtime.rest import Rest
 from fabrictwin.runtime.turns import share_turns
 
 _NO_PACKETS = np.zeros(0, PACKET)
@@ -37,11 +38,13 @@ class ShardProcess:
 
     Attributes:
         name: Its name on the bus.
+        rest: What it has said and heard but promises.
         owned: [nodes] whether it simulates the node.
     """
 
     def __init__(self, blueprint: Blueprint, name: str) -> None:
         self.name = name
+        self.rest = Rest()
         self._names = blueprint.partition.names
         self._numbers = {other: number for number, other in enumerate(self._names)}
         self._shard = Shard(blueprint.plan, blueprint.partition, self._numbers[name])
@@ -78,6 +81,11 @@ class ShardProcess:
         """Fabric time that it has reached."""
         return self._shard.reached_ps
 
+    @property
+    def next_ps(self) -> int:
+        """Fabric time of the next thing that it does by itself."""
+        return self._shard.next_ps
+
     def settle(self) -> None:
         """Makes its arrays readable at the fabric time that it has reached."""
         self._shard.settle()
@@ -98,6 +106,7 @@ class ShardProcess:
         else:
             for name in sorted(self._turns.owed):
                 self._say(said, self._numbers[name], self._shard.repeat(self._numbers[name]))
+        self.rest.count_said(said)
         return said
 
     def _say(self, said: dict[str, WindowData], other: int, window: Window) -> None:
@@ -106,6 +115,7 @@ class ShardProcess:
 
     def hear(self, sender: str, window: WindowData) -> None:
         """Takes in what another process has said."""
+        self.rest.heard += window.weight
         number = self._numbers.get(sender)
         if number is not None:
             self._shard.hear(number, _unpack(window))
@@ -144,6 +154,7 @@ class ShardProcess:
             "shard": shard,
             "managers": self._managers.save(),
             "turns": self._turns.save(),
+            "rest": self.rest.save(),
             "commands": list(self._commands),
             "spoken_ps": self._spoken_ps,
             "logged": self._logged,
@@ -160,6 +171,7 @@ class ShardProcess:
         self._shard.load(plan, plain["shard"], snapshot.arrays)
         self._managers.load(plain["managers"])
         self._turns.load(plain["turns"])
+        self.rest.load(plain["rest"])
         self._spoken_ps = int(plain["spoken_ps"])
         self._logged = int(plain["logged"])
 

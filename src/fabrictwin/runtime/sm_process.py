@@ -29,6 +29,7 @@ from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.records import BY_NAME
+from fabrictwin.runtime.rest import Rest
 from fabrictwin.subnet.manager import SubnetManager
 from fabrictwin.units import PS_PER_NS
 
@@ -41,6 +42,7 @@ class SmProcess:
     Args:
         blueprint: The scenario.
         name: Its name on the bus.
+        rest: What it has said and heard but promises.
 
     Attributes:
         name: Its name on the bus.
@@ -53,6 +55,7 @@ class SmProcess:
 
     def __init__(self, blueprint: Blueprint, name: str) -> None:
         self.name = name
+        self.rest = Rest()
         self.number = int(name.removeprefix("sm"))
         self.scenario: Scenario = blueprint.scenario
         self.manager: SubnetManager = blueprint.make_manager(self.number)
@@ -80,6 +83,11 @@ class SmProcess:
             if action.kind in DIRECT_KINDS
         )
 
+    @property
+    def next_ps(self) -> int:
+        """Fabric time of the next thing that it does by itself."""
+        return self.manager.next_ps
+
     def advance(self, to_ps: int) -> int:
         """Does everything before a fabric time, or before what others promise."""
         horizon_ps = min(to_ps, *self._promises.values())
@@ -100,6 +108,7 @@ class SmProcess:
             messages = spoken.messages.get(int(peer.removeprefix("sm")), [])
             records = {"sm_message": pack_records(messages, PEER_MESSAGE)} if messages else {}
             said[peer] = self._window(self.manager.peer_lookahead_ps, records)
+        self.rest.count_said(said)
         return said
 
     def _note(self, spoken: Spoken) -> None:
@@ -114,6 +123,7 @@ class SmProcess:
 
     def hear(self, sender: str, window: WindowData) -> None:
         """Takes in notices of a shard, or messages of another subnet manager."""
+        self.rest.heard += window.weight
         notices, messages = window.records.get("notice"), window.records.get("sm_message")
         if notices is not None:
             self._notices.append(notices)
@@ -149,6 +159,7 @@ class SmProcess:
         plain = {
             "commands": list(self._commands),
             "promises": dict(self._promises),
+            "rest": self.rest.save(),
             "reached": dict(self._reached),
             "reached_ps": self.reached_ps,
             "spoken_ps": self._spoken_ps,
@@ -170,6 +181,7 @@ class SmProcess:
         self.manager.advance(self.reached_ps)
         self._note(self.manager.speak())
         self._events = [SubnetEvent(*event) for event in plain["events"]]
+        self.rest.load(plain["rest"])
         self._promises, self._reached = dict(plain["promises"]), dict(plain["reached"])
 
     def begin(self, said: Mapping[str, int]) -> None:

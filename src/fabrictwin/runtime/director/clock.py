@@ -23,6 +23,7 @@ from fabrictwin.runtime.convert import WindowData, decode, encode
 from fabrictwin.runtime.director.state import ENDED, Twin, TwinState
 from fabrictwin.runtime.process import count_entry
 from fabrictwin.runtime.processor import stay_on
+from fabrictwin.runtime.rest import RestOfAll
 from fabrictwin.runtime.sm_process import SUBNET_MANAGER
 from fabrictwin.telemetry import Health
 from fabrictwin.units import PS_PER_NS, PS_PER_S, PS_PER_US
@@ -71,6 +72,7 @@ class Clock:
         self._look_ps = judge.next_look_ps(0)
         self._reports: dict[str, Report] = {}
         self._sequences = dict.fromkeys(self._processes, 0)
+        self._rest = RestOfAll()
         self._stop = Event()
         self._paced_from = (monotonic(), 0)
         self._speed_from = (monotonic(), 0)
@@ -123,7 +125,7 @@ class Clock:
         twin = self._twin
         with twin.lock:
             promise_ps = self._next_promise_ps()
-            out = self._promise(promise_ps) if promise_ps > self._promised_ps else {}
+            out = self._promise(promise_ps) if promise_ps > self._promised_ps else self._jump()
         heard = self._bus.exchange(out, self._processes, PATIENCE_S)
         for sender, entries in heard.items():
             for entry in entries:
@@ -172,6 +174,20 @@ class Clock:
             commands.append(json.dumps(skip).encode())
         self._promised_ps = promise_ps
         return {name: [self._entry(name, promise_ps, commands)] for name in self._processes}
+
+    def _jump(self) -> dict[str, list[Entry]]:
+        """On the way to what was promised: skips what nobody has anything to do in."""
+        if len(self._reports) < len(self._processes) or self._twin.reached_ps == self._promised_ps:
+            return {}
+        command: dict[str, Any] = {}
+        if self._rest.look(self._reports, self._twin.reached_ps):
+            command = {"do": "clock.ask", "number": self._rest.question}
+        elif quiet_ps := self._rest.quiet_ps(self._reports):
+            command = {"do": "clock.skip", "to_ps": min(quiet_ps, self._look_ps)}
+        if not command:
+            return {}
+        line = json.dumps(command).encode()
+        return {name: [self._entry(name, self._promised_ps, [line])] for name in self._processes}
 
     def _quiet_ps(self) -> int:
         """Fabric time before which nobody does anything; only known while all stand.
