@@ -144,7 +144,7 @@ def _build_parameters(plan: Plan, trace: bool, cc_role: CcRole) -> st.Records:
 
 
 def _bucket_shift(plan: Plan) -> int:
-    """log2 of a bucket's width in ps: about one event each on a busy fabric, and a wheel longer than a hop."""
+    """log2 of a bucket in ps: about one event on a busy fabric, and a wheel longer than a hop."""
     fabric = plan.scenario.fabric
     packet_ps = sum(8 * 10**12 * plan.scenario.mtu_bytes // link.rate_bps for link in fabric.links)
     packet_ps //= max(1, len(fabric.links))
