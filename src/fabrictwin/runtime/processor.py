@@ -2,7 +2,7 @@
 """Which processor the stepping threads of a twin run on.
 
 Processes that take turns gain nothing from a second processor, and lose much: waking a thread on another one
-takes many times as long as on the same, above all in a virtual machine (docs/decisions/0017).
+takes many times as long as on the same, above all in a virtual machine (docs/decisions/0016).
 """
 
 from __future__ import annotations
