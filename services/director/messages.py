@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import Any
 
 from fabrictwin.api.v1 import common_pb2
@@ -20,7 +21,11 @@ def describe_service(service: Watched, report: Any) -> pb.ServiceStatus:
         silent_s=service.silent_s,
         reached_ps=0 if report is None else int(report["reached_ps"]),
         next_event_ps=-1 if report is None else int(report["next_event_ps"]),
+        checkpoint_ps=-1,
     )
+    if service.checkpoint is not None:
+        status.checkpoint_ps = service.checkpoint.reached_ps
+        status.checkpoint_age_s = max(0.0, time() - service.checkpoint.at_s)
     if service.record is not None:
         status.service = service.record.service
         status.address = service.record.address

@@ -107,7 +107,7 @@ def test_every_service_is_scraped(prometheus: Prometheus, twin: LocalTwin) -> No
 
 @pytest.mark.parametrize("shard", SHARDS)
 def test_shards_export_the_whole_catalogue(prometheus: Prometheus, shard: str) -> None:
-    """But for checkpoints, which this twin does not make."""
+    """But for checkpoints, of which there may be none yet."""
     catalogued = {
         metric.name + ("_count" if metric.kind is Kind.HISTOGRAM else "")
         for metric in CATALOGUE

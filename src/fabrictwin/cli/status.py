@@ -67,7 +67,9 @@ def print_status(console: Console, answer: StatusResponse) -> None:
         console.print(Text(f"DEADLOCK, each waits for the next: {cycle}", style="bold red"), soft_wrap=True)
     facts = [f"{answer.active_faults:,} active faults", f"{answer.packet_hops:,} packet-hops"]
     console.print(", ".join(facts))
-    table = plain_table("", ["process", "service", "health", "address", "metrics"], ["reached", "pid"])
+    table = plain_table(
+        "", ["process", "service", "health", "address", "metrics"], ["reached", "checkpoint", "pid"]
+    )
     for service in answer.services:
         table.add_row(*_row(service))
     console.print()
@@ -82,6 +84,7 @@ def _row(service: ServiceStatus) -> list[Text | str]:
         Text(printable(service.address or "-")),
         Text(printable(service.metrics_address or "-")),
         show_clock(service.reached_ps),
+        "-" if service.checkpoint_ps < 0 else f"{service.checkpoint_age_s:.0f} s ago",
         str(service.pid or "-"),
     ]
 

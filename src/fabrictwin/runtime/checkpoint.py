@@ -134,12 +134,6 @@ class CheckpointStore:
         fields = {name.decode(): data for name, data in raw.items()}
         return unpack_checkpoint(process, fields, self._identity) if fields else None
 
-    def ages(self) -> dict[str, CheckpointAge]:
-        """When the checkpoint of each process was made that has one."""
-        with in_our_words(where_is(self._redis)):
-            raw = cast(dict[bytes, bytes], self._redis.hgetall(self._keys.checkpoints))
-        return {name.decode(): CheckpointAge(**json.loads(text)) for name, text in raw.items()}
-
 
 def pack_checkpoint(process: str, checkpoint: Checkpoint, identity: Identity) -> dict[str, Any]:
     """The fields of a checkpoint."""

@@ -15,6 +15,7 @@ import redis
 
 from fabrictwin.runtime.bus.server import in_our_words, where_is
 from fabrictwin.runtime.bus.twin import Identity, Keys, create_twin, join_twin
+from fabrictwin.runtime.checkpoint import CheckpointAge
 from fabrictwin.runtime.scenario_source import ScenarioSource
 
 _IMPORTED = "imported:"
@@ -123,3 +124,9 @@ class TwinDirectory:
         with in_our_words(where_is(self._redis)):
             fields = cast(dict[bytes, bytes], self._redis.hgetall(self._keys.services))
         return {name.decode(): ServiceRecord(**json.loads(text)) for name, text in fields.items()}
+
+    def checkpoints(self) -> dict[str, CheckpointAge]:
+        """When the last checkpoint of each process was made that has one."""
+        with in_our_words(where_is(self._redis)):
+            fields = cast(dict[bytes, bytes], self._redis.hgetall(self._keys.checkpoints))
+        return {name.decode(): CheckpointAge(**json.loads(text)) for name, text in fields.items()}

@@ -114,6 +114,8 @@ class ProcessRunner(Generic[ProcessT]):
         checkpoint = store.load(self._name)
         if checkpoint is not None:
             process.load(checkpoint.snapshot)
+            age = host.directory.checkpoints()[self._name]
+            self._health.checkpoint(age.at_s, age.reached_ps)
         keys, epoch = Keys(settings.twin), identity.epoch
         bus = RedisBus(
             host.redis,

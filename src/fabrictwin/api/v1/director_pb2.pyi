@@ -486,6 +486,8 @@ class ServiceStatus(_message.Message):
     NEXT_EVENT_PS_FIELD_NUMBER: _builtins.int
     PID_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    CHECKPOINT_PS_FIELD_NUMBER: _builtins.int
+    CHECKPOINT_AGE_S_FIELD_NUMBER: _builtins.int
     service: _builtins.str
     """Name of the service: switch_node, …."""
     shard: _builtins.str
@@ -506,6 +508,10 @@ class ServiceStatus(_message.Message):
     """Process number on its host."""
     version: _builtins.str
     """Its version."""
+    checkpoint_ps: _builtins.int
+    """Fabric time of its last checkpoint, ps; -1: it has none."""
+    checkpoint_age_s: _builtins.float
+    """Wall seconds since then."""
     def __init__(
         self,
         *,
@@ -519,10 +525,12 @@ class ServiceStatus(_message.Message):
         next_event_ps: _builtins.int = ...,
         pid: _builtins.int = ...,
         version: _builtins.str = ...,
+        checkpoint_ps: _builtins.int = ...,
+        checkpoint_age_s: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "health", b"health", "metrics_address", b"metrics_address", "next_event_ps", b"next_event_ps", "pid", b"pid", "reached_ps", b"reached_ps", "service", b"service", "shard", b"shard", "silent_s", b"silent_s", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "checkpoint_age_s", b"checkpoint_age_s", "checkpoint_ps", b"checkpoint_ps", "health", b"health", "metrics_address", b"metrics_address", "next_event_ps", b"next_event_ps", "pid", b"pid", "reached_ps", b"reached_ps", "service", b"service", "shard", b"shard", "silent_s", b"silent_s", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

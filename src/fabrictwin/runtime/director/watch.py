@@ -11,6 +11,7 @@ import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from fabrictwin.runtime.checkpoint import CheckpointAge
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.grpc_server import CLIENT_OPTIONS
 from fabrictwin.runtime.logs import Log
@@ -34,12 +35,14 @@ class Watched:
         record: Where it listens; None: it has not come yet.
         health: ``serving``, ``not_serving``, ``unreachable``, ``missing`` or ``other_version``.
         answered_s: Monotonic time of its last answer.
+        checkpoint: Its last checkpoint; None: it has none.
     """
 
     process: str
     record: ServiceRecord | None
     health: str
     answered_s: float
+    checkpoint: CheckpointAge | None = None
 
     @property
     def silent_s(self) -> float:
@@ -83,6 +86,9 @@ class Watch:
     async def look(self) -> None:
         """Asks every service once."""
         records = await asyncio.to_thread(self._directory.services)
+        for process, checkpoint in (await asyncio.to_thread(self._directory.checkpoints)).items():
+            if process in self.services:
+                self.services[process].checkpoint = checkpoint
         for shard, record in records.items():
             if shard in self.services and self.services[shard].record != record:
                 await self._forget(shard)
