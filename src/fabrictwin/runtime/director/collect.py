@@ -55,6 +55,8 @@ async def collect(plan: Plan, partition: Partition, watch: Watch, twin: Twin) ->
     Raises:
         grpc.aio.AioRpcError: A shard does not answer, or stands elsewhere.
     """
+    # One that was started again listens elsewhere.
+    await watch.look()
     channels = [watch.channel_to(name) for name in partition.names]
     states = await asyncio.gather(*(_read(channel, twin.reached_ps) for channel in channels))
     shards = [SimpleNamespace(number=number, state=state) for number, state in enumerate(states)]
