@@ -125,13 +125,18 @@ def seldom_kernel(function: F) -> F:
     return _compile(function, pipeline_class=_CompilerApart)
 
 
-def entry_point(compiled: Callable[..., Any], *types: Any) -> Callable[..., Any]:
-    """The compiled code of a kernel for arguments of these types, which it is then called with unseen.
+def entry_point(compiled: Callable[..., Any], first: Any, *examples: Any) -> Callable[..., Any]:
+    """The compiled code of a kernel for arguments of certain types, which it is then called with unseen.
 
     A call by the kernel's own name looks at every argument first, which costs a few microseconds where one is
     of a type of our own. Without the compiler it is the function itself.
+
+    Args:
+        compiled: The kernel.
+        first: Type of its first argument.
+        examples: Values of the types of the others.
     """
     if not hasattr(compiled, "compile"):
         return compiled
-    code: Callable[..., Any] = compiled.compile(types)
+    code: Callable[..., Any] = compiled.compile((first, *map(numba.typeof, examples)))
     return code

@@ -17,7 +17,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import int64, typeof
 
 from fabrictwin.engine.build import build_state
 from fabrictwin.engine.cbfc import wire_time
@@ -50,11 +49,10 @@ _KEPT = ("packets_ps", "fcps_ps", "calm_ps", "reached_ps", "messages")
 @cache
 def _code() -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """What every step calls: to find out the types of the arguments would cost as much again."""
-    boxes = (typeof(_NO_PACKETS), typeof(_NO_FCPS), typeof(_NO_REACTIONS))
     return (
-        entry_point(run, STATE, int64),
-        entry_point(collect, STATE, int64[::1]),
-        entry_point(take_in, STATE, *boxes),
+        entry_point(run, STATE, 0),
+        entry_point(collect, STATE, _NOBODY),
+        entry_point(take_in, STATE, _NO_PACKETS, _NO_FCPS, _NO_REACTIONS),
     )
 
 
