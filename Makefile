@@ -31,7 +31,7 @@ test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
 
 test-all: $(STAMP) ## every test, the slow ones too
-	$(BIN)/pytest -n 2 --dist loadgroup
+	HYPOTHESIS_PROFILE=default $(BIN)/pytest -n 2 --dist loadgroup
 
 check: lint types ## what to run before a commit: lint, import rules, types and the fast tests, fastest first
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow" tests/contract tests/unit

@@ -123,7 +123,6 @@ def test_shards_export_each_port_once(prometheus: Prometheus) -> None:
     assert ports.value == 2 * 6
 
 
-@pytest.mark.xfail(strict=True, reason="the director does not say its state and its fabric time yet")
 def test_director_says_its_state_and_the_fabric_time(prometheus: Prometheus) -> None:
     (state,) = prometheus.query("fabrictwin_twin_state == 1")
     (time_s,) = prometheus.query('fabrictwin_fabric_seconds_total{service="director"}')
