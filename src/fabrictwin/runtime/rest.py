@@ -112,11 +112,20 @@ class RestOfAll:
         self.question += 1
         return True
 
-    def quiet_ps(self, reports: Mapping[str, Report]) -> int:
-        """Fabric time before which nobody does anything, if all have answered and nothing new is known."""
+    def forget(self) -> None:
+        """A command is said: what was answered before does not hold any more."""
+        self._asked_of = {}
+
+    def quiet_ps(self, reports: Mapping[str, Report], command_ps: int) -> int:
+        """Fabric time before which nobody does anything; 0: no later one than is known already.
+
+        Args:
+            reports: The last of every process.
+            command_ps: When a command may change that.
+        """
         if any(int(report["asked"]) < self.question for report in reports.values()):
             return 0
-        quiet_ps = _next_ps(reports)
+        quiet_ps = min(_next_ps(reports), command_ps)
         if quiet_ps <= self._known_ps or _counts(reports) != self._asked_of:
             return 0
         self._known_ps = quiet_ps

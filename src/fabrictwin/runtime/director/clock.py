@@ -168,6 +168,7 @@ class Clock:
             if not command.is_said:
                 commands.append(command.line)
                 command.is_said = True
+                self._rest.forget()
         quiet_ps = 0 if commands else self._quiet_ps()
         if quiet_ps > self._promised_ps:
             skip = {"do": "clock.skip", "to_ps": quiet_ps}
@@ -182,8 +183,8 @@ class Clock:
         command: dict[str, Any] = {}
         if self._rest.look(self._reports, self._twin.reached_ps):
             command = {"do": "clock.ask", "number": self._rest.question}
-        elif quiet_ps := self._rest.quiet_ps(self._reports):
-            command = {"do": "clock.skip", "to_ps": min(quiet_ps, self._look_ps)}
+        elif quiet_ps := self._rest.quiet_ps(self._reports, self._look_ps):
+            command = {"do": "clock.skip", "to_ps": quiet_ps}
         if not command:
             return {}
         line = json.dumps(command).encode()
