@@ -40,19 +40,20 @@ routing: {{engine: ftree}}
 congestion_control: {{algorithm: ib_cca}}
 subnet_manager: {{trap_latency: 10us, smp_rtt: 2us, managers: [{{node: h0, priority: 8}}, {{node: h3}}]}}
 workload:
-  - {{kind: incast, name: pull, senders: [h1, h2], receiver: h0, message: 64KiB, count: forever}}
+  - {workload}
 faults:
   - {{kind: link_flap, link: [leaf1/3, spine0/2], at: 40us, down: 60us, up: 100us, count: 100}}
 """
+INCAST = "{kind: incast, name: pull, senders: [h1, h2], receiver: h0, message: 64KiB, count: forever}"
 
 pytestmark = pytest.mark.xdist_group("live_twin")
 
 
 @contextmanager
-def _twin(folder: Path, duration: str, **environment: str) -> Iterator[LiveTwin]:
+def _twin(folder: Path, duration: str, workload: str = INCAST, **environment: str) -> Iterator[LiveTwin]:
     """A twin with settings of its own."""
     path = folder / "scenario.yaml"
-    path.write_text(SCENARIO.format(duration=duration))
+    path.write_text(SCENARIO.format(duration=duration, workload=workload))
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(f"FABRICTWIN_{name.upper()}", value)
@@ -101,6 +102,16 @@ def test_every_kind_of_service_that_is_killed_goes_on_where_it_was(tmp_path: Pat
         for process in ("hca0", "switch0", "cc", "sm0", "sm1"):
             (recovery,) = _recoveries(twin, process)
             assert 0 < recovery["checkpoint_ps"] <= recovery["reached_ps"]
+        assert twin.shut_down() == 0
+
+
+def test_services_that_are_killed_while_fabric_time_jumps_go_on_where_they_were(tmp_path: Path) -> None:
+    rare = "{kind: stream, name: pulse, src: h1, dst: h2, message: 4KiB, count: forever, rate: 0.8Gb/s}"
+    with _twin(tmp_path, "12ms", workload=rare, checkpoint="0.1") as twin:
+        for number, process in enumerate(("switch0", "hca0", "sm0", "switch0"), start=1):
+            twin.wait(number * 2000 * PS_PER_US)
+            _kill(twin, process)
+        _expect_undisturbed(twin, tmp_path)
         assert twin.shut_down() == 0
 
 

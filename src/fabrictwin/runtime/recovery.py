@@ -8,7 +8,7 @@ only on that time. So it stops at exactly those times, and drops what it says up
 
 It must not hear more than when it was alive: a cable that goes down takes the FCPs under way with it, and
 those that were sent after it came up again must not be among them. So it hears the next entry of a sender
-only when it cannot go on without.
+only when it cannot go on without, and one of the director when it stands where that let it go.
 """
 
 from __future__ import annotations
@@ -88,11 +88,10 @@ class Recovery:
         self._take(self._bus.exchange({}, (), PATIENCE_S))
         while not (is_stopping() or self._is_over):
             self._advance()
-            waits_for = self._process.waits_for(self._granted_ps) or (DIRECTOR,)
             if self._process.reached_ps >= self._goal_ps:
-                self._hear_others()
-                if not self._inbox:
-                    break
+                self._hear_the_rest()
+                break
+            waits_for = self._process.waits_for(self._granted_ps) or (DIRECTOR,)
             senders = [sender for sender in waits_for if sender in self._inbox]
             for sender in senders:
                 self._hear(sender)
@@ -134,14 +133,14 @@ class Recovery:
         for sender, entries in heard.items():
             self._inbox.setdefault(sender, deque()).extend(entries)
 
-    def _hear_others(self) -> None:
-        """It is where it was: what other processes have said since, it hears as if it had been there."""
-        for sender in [sender for sender in self._inbox if sender != DIRECTOR]:
+    def _hear_the_rest(self) -> None:
+        """It is where it was: what has been said since it hears as if it had been there."""
+        for sender in sorted(self._inbox, key=lambda sender: sender == DIRECTOR):
             while sender in self._inbox:
                 self._hear(sender)
 
     def _hear(self, sender: str) -> None:
-        """Hears the next entry of a sender. The director's turn comes only when the process stands."""
+        """Hears the next entry of a sender."""
         entries = self._inbox[sender]
         window = decode(entries.popleft().payload)
         if not entries:
@@ -149,5 +148,5 @@ class Recovery:
         if sender != DIRECTOR:
             self._process.hear(sender, window)
             return
-        self._is_over = obey(self._process, window.commands)
+        self._is_over = obey(self._process, window.commands) or self._is_over
         self._granted_ps = window.packets_promise_ps

@@ -55,11 +55,11 @@ class Rest:
 
     def save(self) -> list[int]:
         """What a checkpoint holds of it."""
-        return [self.said, self.heard]
+        return [self.said, self.heard, self.asked]
 
     def load(self, counts: Sequence[int]) -> None:
-        """Goes on from a checkpoint."""
-        self.said, self.heard = counts
+        """Goes on from a checkpoint; a question may be answered once more."""
+        self.said, self.heard, self.asked = counts
 
     @property
     def is_asked(self) -> bool:
