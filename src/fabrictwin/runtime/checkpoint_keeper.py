@@ -113,6 +113,11 @@ class CheckpointKeeper:
             self._bus.keep_from(checkpoint.cursors)
             self._health.checkpoint(age.at_s, age.reached_ps)
 
+    def close(self) -> None:
+        """Waits until nothing is written any more; the process will not be stepped again."""
+        if self._writing is not None:
+            self._writing.join()
+
     def _write(self, checkpoint: Checkpoint) -> None:
         began_s = thread_time()
         outcome: tuple[Checkpoint, CheckpointAge] | Exception

@@ -175,6 +175,8 @@ class Stepper:
         """Ends after the step at hand; waits for it."""
         self._stop.set()
         self._thread.join()
+        if self._keeper is not None:
+            self._keeper.close()
 
     @property
     def is_alive(self) -> bool:

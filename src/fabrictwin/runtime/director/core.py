@@ -289,8 +289,10 @@ class Director:
     async def shut_down(self, by: str) -> None:
         """Ends the twin: its processes, its keys, and then this one."""
         self.twin.events.add(self.twin.reached_ps, DIRECTOR, "shutdown", f"by {by}")
-        if self.clock is not None:
+        if self.clock is not None and self.watch is not None:
             try:
+                # One that was just started again must not be taken for one that is gone.
+                await self.watch.look()
                 await asyncio.to_thread(self.clock.end_all)
             except BusError as error:
                 self.host.log.error("end_not_said", message=str(error))

@@ -66,6 +66,7 @@ class Watch:
         self._directory = directory
         self._log = log
         self._channels: dict[str, grpc.aio.Channel] = {}
+        self._looking = asyncio.Lock()
         self.services = {name: Watched(name, None, MISSING, monotonic()) for name in shards}
 
     @property
@@ -84,7 +85,11 @@ class Watch:
         return ""
 
     async def look(self) -> None:
-        """Asks every service once."""
+        """Asks every service once; who looks while another does, waits for it."""
+        async with self._looking:
+            await self._look()
+
+    async def _look(self) -> None:
         records = await asyncio.to_thread(self._directory.services)
         for process, checkpoint in (await asyncio.to_thread(self._directory.checkpoints)).items():
             if process in self.services:
