@@ -144,6 +144,10 @@ faults:
 _FRAME = "version: 1\nname: {name}\n{body}deployment: {{switch_shards: 2, hca_shards: 2}}\n"
 
 
+LONG = ("sm-failover", "quiet")
+"""Those that take half a minute each."""
+
+
 def write_scenario(name: str, folder: Path) -> Path:
     """Writes a scenario of :data:`SCENARIOS`, and what it imports, into a folder."""
     path = folder / f"{name}.yaml"

@@ -99,9 +99,14 @@ def test_services_answer_about_their_parts(endless: tuple[LiveTwin, Path]) -> No
             switch_node_pb2.GetForwardingTableRequest(node="leaf0"), timeout=WITHIN_S
         ).ports
     with grpc.insecure_channel(services["hca0"]["address"]) as channel:
-        statistics = HcaEndpointStub(channel).GetMessageStatistics(
-            hca_endpoint_pb2.GetMessageStatisticsRequest(), timeout=WITHIN_S
-        )
+        endpoints = HcaEndpointStub(channel)
+        asked = hca_endpoint_pb2.GetMessageStatisticsRequest()
+        since_s = monotonic()
+        statistics = endpoints.GetMessageStatistics(asked, timeout=WITHIN_S)
+        # The twin has only just begun: nothing may have arrived yet.
+        while not all(flow.bytes > 0 for flow in statistics.flows) and monotonic() < since_s + WITHIN_S:
+            sleep(0.1)
+            statistics = endpoints.GetMessageStatistics(asked, timeout=WITHIN_S)
         assert all(flow.bytes > 0 for flow in statistics.flows)
         assert {flow.destination for flow in statistics.flows} == {"h0"}
     with grpc.insecure_channel(services["sm0"]["address"]) as channel:

@@ -15,7 +15,7 @@ from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.offline import open_simulation
 from integration.live_twin import live_twin
-from integration.physics_scenarios import SCENARIOS, write_scenario
+from integration.physics_scenarios import LONG, SCENARIOS, write_scenario
 from integration.separate_services import separate_services
 
 WITHIN_S = 60.0
@@ -37,7 +37,9 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return [name for name in SAME if one[name] != other[name]]
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in SCENARIOS]
+)
 def test_scenario_comes_to_one_result_however_it_is_run(name: str, tmp_path: Path) -> None:
     path = write_scenario(name, tmp_path)
     whole = _simulate(path, 1)

@@ -21,7 +21,7 @@ from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S
 from integration.real_prometheus import Prometheus, Sample, running_prometheus, skip_without_prometheus
 from integration.scraped_simulation import SERVICES, Running, running_simulation
 
-pytestmark = pytest.mark.xdist_group("prometheus")
+pytestmark = [pytest.mark.xdist_group("prometheus"), pytest.mark.slow]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DASHBOARDS = sorted((REPOSITORY / "deploy" / "grafana" / "dashboards").glob("*.json"))
