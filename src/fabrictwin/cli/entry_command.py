@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A command for each row of the tables of faults and workloads, with an option for each of its keys.
+"""Commands for faults and workloads: one for each row of their tables, with an option for each of its keys.
 
 What stands behind an option is judged by the director, with everything else that is wrong. Here it is only
 given the type that the key takes: text, a number, or a list where there are commas.
@@ -12,12 +12,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import Parameter, Signature
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Protocol, TypeVar, get_args, get_origin
 
 import typer
+from google.protobuf.message import Message
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
+from rich.text import Text
 
+from fabrictwin.api.v1.common_pb2 import Page
+from fabrictwin.cli.console import output, printable
+from fabrictwin.cli.message_json import as_plain
+from fabrictwin.cli.output_file import STANDARD_OUTPUT, write_json
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.quantities import wanted_in
 
@@ -159,3 +165,35 @@ def _at_option(problem: Problem, fields: Mapping[str, FieldInfo]) -> Problem:
     """The entry stands in no file that a person could look into, and its list has but this one."""
     key = problem.field.removeprefix("[0]").lstrip(".").partition("[")[0].partition(".")[0]
     return Problem(problem.message, field=option_name(key) if key in fields else key)
+
+
+def show_entry(entry: Message, line: str, json_target: str | None = None) -> None:
+    """Says what a director has made of an entry.
+
+    Args:
+        entry: A fault or a workload.
+        line: It in words.
+        json_target: Where to write it as JSON; ``-`` is standard output, where the line then does not stand.
+    """
+    if json_target is not None:
+        write_json(as_plain(entry), json_target)
+    if json_target != STANDARD_OUTPUT:
+        output().print(Text(printable(line)), soft_wrap=True)
+
+
+class _OnePage(Protocol):
+    next_page: str
+
+
+_P = TypeVar("_P", bound=_OnePage)
+
+
+def read_pages(read: Callable[[Page], _P]) -> Iterator[_P]:
+    """Every page of a list of entries, by the call that gives one."""
+    token = ""
+    while True:
+        answer = read(Page(token=token))
+        yield answer
+        token = answer.next_page
+        if not token:
+            return

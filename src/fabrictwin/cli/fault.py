@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fabrictwin.api.v1.common_pb2 import Page
 from fabrictwin.api.v1.director_pb2 import (
     ClearFaultRequest,
     Fault,
@@ -20,7 +19,7 @@ from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
 from fabrictwin.cli.clock import show_clock
 from fabrictwin.cli.connection import open_director
 from fabrictwin.cli.console import output, printable
-from fabrictwin.cli.entry_command import EntryCommands
+from fabrictwin.cli.entry_command import EntryCommands, read_pages, show_entry
 from fabrictwin.cli.message_json import as_plain
 from fabrictwin.cli.options import DirectorAddress, JsonTarget, Owner, TwinName
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json
@@ -82,13 +81,8 @@ def list_faults(
 
 def read_faults(director: DirectorStub, *, active: bool) -> Iterator[Fault]:
     """Every fault of a twin, in order of its beginning."""
-    token = ""
-    while True:
-        answer = director.ListFaults(ListFaultsRequest(active=active, page=Page(token=token)))
-        yield from answer.faults
-        token = answer.next_page
-        if not token:
-            return
+    for page in read_pages(lambda page: director.ListFaults(ListFaultsRequest(active=active, page=page))):
+        yield from page.faults
 
 
 @app.command("clear")
@@ -105,7 +99,7 @@ def clear_fault(
     with open_director(twin, director) as stub:
         fault = stub.ClearFault(ClearFaultRequest(id=fault_id, by=owner_or_user(owner))).fault
     what = f"ends at {show_clock(fault.end_ps)}" if fault.end_ps > fault.start_ps else "will not begin"
-    output().print(Text(printable(f"{fault.id} {what}: {fault.text}")), soft_wrap=True)
+    show_entry(fault, f"{fault.id} {what}: {fault.text}")
 
 
 def inject_fault(
@@ -126,14 +120,9 @@ def inject_fault(
     """
     check_writable([json])
     with open_director(twin, director) as stub:
-        request = InjectFaultRequest(fault=entry, owner=owner_or_user(owner))
-        fault = stub.InjectFault(request).fault
-    if json is not None:
-        write_json(as_plain(fault), json)
-    if json != STANDARD_OUTPUT:
-        end = "" if fault.end_ps < 0 else f", over at {show_clock(fault.end_ps)}"
-        line = f"{fault.id} begins at {show_clock(fault.start_ps)}{end}: {fault.text}"
-        output().print(Text(printable(line)), soft_wrap=True)
+        fault = stub.InjectFault(InjectFaultRequest(fault=entry, owner=owner_or_user(owner))).fault
+    end = "" if fault.end_ps < 0 else f", over at {show_clock(fault.end_ps)}"
+    show_entry(fault, f"{fault.id} begins at {show_clock(fault.start_ps)}{end}: {fault.text}", json)
 
 
 EntryCommands("fabrictwin fault inject", EXAMPLES, OPTIONAL, inject_fault).add_to(inject_app, FAULTS.values())

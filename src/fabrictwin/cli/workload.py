@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fabrictwin.api.v1.common_pb2 import Page
 from fabrictwin.api.v1.director_pb2 import (
     ListWorkloadsRequest,
     StartWorkloadRequest,
@@ -20,7 +19,7 @@ from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
 from fabrictwin.cli.clock import show_clock
 from fabrictwin.cli.connection import open_director
 from fabrictwin.cli.console import output, printable
-from fabrictwin.cli.entry_command import EntryCommands
+from fabrictwin.cli.entry_command import EntryCommands, read_pages, show_entry
 from fabrictwin.cli.message_json import as_plain
 from fabrictwin.cli.options import DirectorAddress, JsonTarget, Owner, TwinName
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json
@@ -78,13 +77,8 @@ def list_workloads(json: JsonTarget = None, twin: TwinName = None, director: Dir
 
 def read_workloads(director: DirectorStub) -> Iterator[Workload]:
     """Every workload of a twin, in order of its beginning."""
-    token = ""
-    while True:
-        answer = director.ListWorkloads(ListWorkloadsRequest(page=Page(token=token)))
-        yield from answer.workloads
-        token = answer.next_page
-        if not token:
-            return
+    for page in read_pages(lambda page: director.ListWorkloads(ListWorkloadsRequest(page=page))):
+        yield from page.workloads
 
 
 @app.command("stop")
@@ -100,8 +94,7 @@ def stop_workload(
     """
     with open_director(twin, director) as stub:
         workload = stub.StopWorkload(StopWorkloadRequest(name=name, by=owner_or_user(owner))).workload
-    line = f"{workload.name} posts nothing from {show_clock(workload.stop_ps)} on"
-    output().print(Text(printable(line)), soft_wrap=True)
+    show_entry(workload, f"{workload.name} posts nothing from {show_clock(workload.stop_ps)} on")
 
 
 def start_workload(
@@ -124,12 +117,8 @@ def start_workload(
     with open_director(twin, director) as stub:
         request = StartWorkloadRequest(workload=entry, owner=owner_or_user(owner))
         workload = stub.StartWorkload(request).workload
-    if json is not None:
-        write_json(as_plain(workload), json)
-    if json != STANDARD_OUTPUT:
-        what = f"{workload.kind}, {workload.flows:,} flows"
-        line = f"{workload.name} begins at {show_clock(workload.start_ps)}: {what}"
-        output().print(Text(printable(line)), soft_wrap=True)
+    what = f"{workload.kind}, {workload.flows:,} flows"
+    show_entry(workload, f"{workload.name} begins at {show_clock(workload.start_ps)}: {what}", json)
 
 
 EntryCommands("fabrictwin workload start", EXAMPLES, OPTIONAL, start_workload).add_to(
