@@ -12,10 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from fabrictwin.cli.console import counted, diagnostics, output, print_warnings, printable
+from fabrictwin.cli.console import counted, diagnostics, output, print_warnings
 from fabrictwin.cli.options import JsonTarget, ScenarioFile
 from fabrictwin.cli.output_file import (
     STANDARD_OUTPUT,
@@ -24,6 +22,7 @@ from fabrictwin.cli.output_file import (
     write_json,
     write_text,
 )
+from fabrictwin.cli.tables import fact_table
 from fabrictwin.errors import InputError, nearest
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.subnet.balance import measure_balance
@@ -148,12 +147,7 @@ def _print_numbers(console: Console, numbers: dict[str, Any]) -> None:
         ("busiest", busiest),
         ("credit loop", "none" if loop is None else " -> ".join([*loop["cycle"], loop["cycle"][0]])),
     ]
-    table = Table(box=None, show_header=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for label, text in rows:
-        table.add_row(label, Text(printable(text)))
-    console.print(table)
+    console.print(fact_table(rows))
 
 
 def _write_dumps(folder: Path, computed: Routes) -> None:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.table import Table
+from rich.text import Text
+
+from fabrictwin.cli.console import printable
 
 
 def plain_table(title: str, texts: Sequence[str], numbers: Sequence[str] = ()) -> Table:
@@ -21,4 +24,14 @@ def plain_table(title: str, texts: Sequence[str], numbers: Sequence[str] = ()) -
         table.add_column(name, overflow="fold")
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def fact_table(facts: Iterable[tuple[str, str]]) -> Table:
+    """A line for each (label, text), without a head."""
+    table = Table(box=None, show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in facts:
+        table.add_row(label, Text(printable(text)))
     return table

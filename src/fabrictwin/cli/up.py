@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from fabrictwin.api.v1.director_pb2 import StatusResponse
@@ -21,6 +20,7 @@ from fabrictwin.cli.console import diagnostics, output, print_warnings, printabl
 from fabrictwin.cli.first_step import load_scenario_into, wait_for_first_step
 from fabrictwin.cli.options import DirectorAddress, ScenarioFile
 from fabrictwin.cli.supervisor import start_twin
+from fabrictwin.cli.tables import fact_table
 from fabrictwin.errors import InputError
 from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.bus.server import hide_password
@@ -100,9 +100,6 @@ def _headline(status: StatusResponse, start_s: float) -> Text:
 
 def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start_s: float) -> None:
     console.print(_headline(status, start_s), soft_wrap=True)
-    table = Table(box=None, show_header=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     rows = [("director", twin.director)]
     rows += [
         (f"metrics of {process}", f"http://{service['metrics_address']}/metrics")
@@ -117,6 +114,4 @@ def _print_twin(console: Console, twin: LocalTwin, status: StatusResponse, start
         ("to break it", f"fabrictwin fault inject{option} …"),
         ("to end it", f"fabrictwin down{option}"),
     ]
-    for label, text in rows:
-        table.add_row(label, Text(printable(text)))
-    console.print(table)
+    console.print(fact_table(rows))

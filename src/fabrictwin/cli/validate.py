@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from fabrictwin.cli.console import counted, diagnostics, output, print_warnings, printable
 from fabrictwin.cli.options import JsonTarget, ScenarioFile
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json
+from fabrictwin.cli.tables import fact_table
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.units import show_rate, show_time
 
@@ -75,9 +75,6 @@ def summarise(scenario: Scenario) -> dict[str, Any]:
 def _print_summary(console: Console, scenario: Scenario, summary: dict[str, Any]) -> None:
     fabric = summary["fabric"]
     links = ", ".join(f"{item['count']:,} at {show_rate(item['rate_bps'])}" for item in fabric["links"])
-    table = Table(box=None, show_header=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     rows = [
         ("duration", _duration(scenario)),
         ("switches", f"{fabric['switches']:,} {', '.join(fabric['switch_models'])}"),
@@ -99,10 +96,8 @@ def _print_summary(console: Console, scenario: Scenario, summary: dict[str, Any]
         for fault in scenario.faults
     ]
     rows += [("expectation", path) for path in summary["expectations"]]
-    for label, text in rows:
-        table.add_row(label, Text(printable(text)))
     console.print(Text.assemble((printable(scenario.name), "bold"), f" is valid (seed {scenario.seed})"))
-    console.print(table)
+    console.print(fact_table(rows))
 
 
 def _duration(scenario: Scenario) -> str:
