@@ -8,11 +8,10 @@ import os
 import sys
 from pathlib import Path
 
-from fabrictwin.errors import FabricTwinError, InputError
+from fabrictwin.errors import EXIT_FAILURE, EXIT_INPUT, FabricTwinError, InputError
 from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint, draw_blueprint
 from fabrictwin.runtime.local_stack import LocalStack, Make, Member
 from fabrictwin.runtime.scenario_source import read_source
-from fabrictwin.runtime.service import EXIT_FAILURE, EXIT_INPUT
 from fabrictwin.runtime.settings import Settings, ShardOf, read_settings
 from fabrictwin.runtime.shard_process import load_kernels
 from services.congestion_control.service import make_service as make_congestion_control

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+EXIT_NO, EXIT_INPUT, EXIT_FAILURE = 1, 2, 3
+"""Exit codes of every program: the answer is no; the input or the usage is wrong; the system failed."""
+
 
 class FabricTwinError(Exception):
     """Root of every exception that FabricTwin raises on purpose."""

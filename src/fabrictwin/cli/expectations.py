@@ -9,8 +9,7 @@ import typer
 from rich.text import Text
 
 from fabrictwin.cli.console import diagnostics, printable
-
-EXIT_NO = 1
+from fabrictwin.errors import EXIT_NO
 
 
 def judge(failures: Iterable[str]) -> None:

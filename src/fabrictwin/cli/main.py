@@ -21,11 +21,9 @@ from typing import Annotated
 import typer
 
 from fabrictwin.cli.console import print_failure, print_problems
-from fabrictwin.errors import FabricTwinError, InputError, nearest
+from fabrictwin.errors import EXIT_FAILURE, EXIT_INPUT, FabricTwinError, InputError, nearest
 
 PROGRAM = "fabrictwin"
-EXIT_INPUT = 2
-EXIT_FAILURE = 3
 EXIT_INTERRUPTED = 130
 
 

@@ -23,7 +23,7 @@ from fabrictwin.cli.output_file import (
     write_text,
 )
 from fabrictwin.cli.tables import fact_table
-from fabrictwin.errors import InputError, nearest
+from fabrictwin.errors import EXIT_NO, InputError, nearest
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.subnet.balance import measure_balance
 from fabrictwin.subnet.credit_loops import check_credit_loops
@@ -33,7 +33,6 @@ from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing import ROUTING_ENGINES, route_fabric
 from fabrictwin.subnet.trees import path_trees
 
-EXIT_NO = 1
 DUMPS: dict[str, Callable[[Routes], Iterator[str]]] = {
     LID_MATRIX_FILE: lid_matrix_lines,
     FDBS_FILE: fdbs_lines,

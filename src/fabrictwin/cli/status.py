@@ -15,9 +15,9 @@ from fabrictwin.cli.message_json import as_plain
 from fabrictwin.cli.options import DirectorAddress, JsonTarget, TwinName
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json
 from fabrictwin.cli.tables import plain_table
+from fabrictwin.errors import EXIT_NO
 from fabrictwin.units import PS_PER_S, show_time
 
-EXIT_NO = 1
 SERVING = "serving"
 STATE_STYLES = {"running": "green", "paused": "yellow", "stopped": "bold", "failed": "bold red"}
 SILENT_AFTER_S = 3.0

@@ -17,7 +17,7 @@ from fabrictwin.api.v1.director_pb2 import ShutdownRequest, StatusResponse
 from fabrictwin.cli.connection import TwinError, open_director
 from fabrictwin.cli.first_step import POLL_S, START_S, wait_for_first_step
 from fabrictwin.cli.owner import owner_or_user
-from fabrictwin.errors import FabricTwinError, InputError, Problem
+from fabrictwin.errors import EXIT_INPUT, FabricTwinError, InputError, Problem
 from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.bus.twin import delete_twin
@@ -35,7 +35,6 @@ from fabrictwin.runtime.local_twins import (
 END_S = 10.0
 KILL_S = 5.0
 _LOG = "supervisor.log"
-_EXIT_INPUT = 2
 _LINES_SHOWN = 10
 
 
@@ -135,7 +134,7 @@ def _check_running(process: subprocess.Popen[bytes], folder: Path) -> None:
     if code is None:
         return
     lines = _log_lines(folder / _LOG)
-    if code == _EXIT_INPUT:
+    if code == EXIT_INPUT:
         raise InputError(
             [Problem(line.removeprefix("error: ")) for line in lines] or [Problem("wrong input")]
         )

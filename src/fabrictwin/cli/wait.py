@@ -14,8 +14,7 @@ from fabrictwin.cli.console import output
 from fabrictwin.cli.options import DirectorAddress, TwinName
 from fabrictwin.cli.time_option import read_time_ps
 from fabrictwin.cli.waiting import wait_until
-
-EXIT_NO = 1
+from fabrictwin.errors import EXIT_NO
 
 
 def wait(

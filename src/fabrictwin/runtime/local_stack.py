@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from types import FrameType
 
+from fabrictwin.errors import EXIT_FAILURE
 from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint
 from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.server import connect
@@ -36,7 +37,6 @@ POLL_S = 0.02
 END_WITHIN_S = 10.0
 MOST_DEATHS, DEATHS_WITHIN_S = 5, 60.0
 """A process that was killed is started again, but not more often than this within so many seconds."""
-EXIT_FAILURE = 3
 
 Make = Callable[[Settings, Blueprint], Service]
 

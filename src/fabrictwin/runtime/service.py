@@ -18,7 +18,7 @@ from typing import Protocol
 import grpc.aio
 import redis
 
-from fabrictwin.errors import FabricTwinError, InputError
+from fabrictwin.errors import EXIT_FAILURE, EXIT_INPUT, FabricTwinError, InputError
 from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.grpc_server import GrpcServer
@@ -28,8 +28,6 @@ from fabrictwin.runtime.metrics_http import MetricsEndpoint
 from fabrictwin.runtime.settings import Settings, read_settings
 from fabrictwin.runtime.version import VERSION
 
-EXIT_INPUT = 2
-EXIT_FAILURE = 3
 GIL_INTERVAL_S = 0.0005
 """A stepping thread must not wait long for a thread that formats an answer."""
 
