@@ -14,6 +14,7 @@ from rich.text import Text
 from fabrictwin.cli.console import diagnostics, output, printable
 from fabrictwin.cli.options import JsonTarget, TwinName
 from fabrictwin.cli.output_file import check_writable, write_json
+from fabrictwin.cli.time_option import read_time_or_0_ps
 from fabrictwin.errors import InputError, nearest
 from fabrictwin.runtime.blueprint import draw_blueprint
 from fabrictwin.runtime.bus.server import connect
@@ -22,7 +23,7 @@ from fabrictwin.runtime.bus.twin import Keys, list_twins
 from fabrictwin.runtime.directory import TwinDirectory
 from fabrictwin.runtime.local_twins import find_twin
 from fabrictwin.runtime.record_text import Names, rows, show, show_ns
-from fabrictwin.units import PS_PER_NS, parse_time_ps
+from fabrictwin.units import PS_PER_NS
 
 app = typer.Typer(help="Reads along on the bus of a live twin.", no_args_is_help=True)
 
@@ -78,12 +79,7 @@ def tail(
 
 def _time_ns(text: str | None, option: str) -> int | None:
     """A time in ns, rounded down, as IDs on the bus are."""
-    if text is None:
-        return None
-    try:
-        return parse_time_ps(text) // PS_PER_NS
-    except ValueError as error:
-        raise InputError.of(str(error), field=option) from error
+    return None if text is None else read_time_or_0_ps(text, option) // PS_PER_NS
 
 
 def _choose_twin(client: redis.Redis, twin: str | None) -> str:

@@ -17,10 +17,23 @@ def read_time_ps(text: str, field: str) -> int:
     Raises:
         InputError: It is no time, or 0.
     """
-    try:
-        time_ps = parse_time_ps(text)
-    except ValueError as error:
-        raise InputError.of(str(error), field=field) from None
+    time_ps = read_time_or_0_ps(text, field)
     if time_ps == 0:
         raise InputError.of(f"expected a time above 0, got {text!r}", field=field)
     return time_ps
+
+
+def read_time_or_0_ps(text: str, field: str) -> int:
+    """Picoseconds from a text that may be 0.
+
+    Args:
+        text: What stands on the command line.
+        field: Where.
+
+    Raises:
+        InputError: It is no time.
+    """
+    try:
+        return parse_time_ps(text)
+    except ValueError as error:
+        raise InputError.of(str(error), field=field) from None
