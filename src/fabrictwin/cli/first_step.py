@@ -11,6 +11,7 @@ from fabrictwin.api.v1.director_pb2 import LoadRequest, StatusRequest, StatusRes
 from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
 from fabrictwin.cli.connection import TwinError
 from fabrictwin.cli.console import print_warnings
+from fabrictwin.cli.status import SERVING
 from fabrictwin.errors import Problem
 from fabrictwin.runtime.scenario_source import read_source
 
@@ -51,6 +52,6 @@ def wait_for_first_step(director: DirectorStub, check: Callable[[], None]) -> St
         if status.fabric_time_ps > 0 or status.state == TwinState.TWIN_STATE_STOPPED:
             return status
         if monotonic() > deadline:
-            missing = ", ".join(one.shard for one in status.services if one.health != "serving")
+            missing = ", ".join(one.shard for one in status.services if one.health != SERVING)
             raise TwinError(f"the twin did not begin within {START_S:.0f} s; not ready: {missing or 'none'}")
         sleep(POLL_S)

@@ -10,7 +10,7 @@ from rich.text import Text
 from fabrictwin.api.v1.director_pb2 import ServiceStatus, StatusRequest, StatusResponse, TwinState
 from fabrictwin.cli.clock import show_clock, show_state
 from fabrictwin.cli.connection import open_director
-from fabrictwin.cli.console import output, printable
+from fabrictwin.cli.console import counted, output, printable
 from fabrictwin.cli.message_json import as_plain
 from fabrictwin.cli.options import DirectorAddress, JsonTarget, TwinName
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json
@@ -65,7 +65,7 @@ def print_status(console: Console, answer: StatusResponse) -> None:
     if answer.deadlock_cycle:
         cycle = " -> ".join(map(printable, [*answer.deadlock_cycle, answer.deadlock_cycle[0]]))
         console.print(Text(f"DEADLOCK, each waits for the next: {cycle}", style="bold red"), soft_wrap=True)
-    facts = [f"{answer.active_faults:,} active faults", f"{answer.packet_hops:,} packet-hops"]
+    facts = [counted(answer.active_faults, "active fault"), f"{answer.packet_hops:,} packet-hops"]
     console.print(", ".join(facts))
     table = plain_table(
         "", ["process", "service", "health", "address", "metrics"], ["reached", "checkpoint", "pid"]

@@ -18,7 +18,7 @@ from fabrictwin.api.v1.director_pb2 import (
 from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
 from fabrictwin.cli.clock import show_clock
 from fabrictwin.cli.connection import open_director
-from fabrictwin.cli.console import output, printable
+from fabrictwin.cli.console import counted, output, printable
 from fabrictwin.cli.entry_command import EntryCommands, read_pages, show_entry
 from fabrictwin.cli.message_json import as_plain
 from fabrictwin.cli.options import DirectorAddress, JsonTarget, Owner, TwinName
@@ -117,7 +117,7 @@ def start_workload(
     with open_director(twin, director) as stub:
         request = StartWorkloadRequest(workload=entry, owner=owner_or_user(owner))
         workload = stub.StartWorkload(request).workload
-    what = f"{workload.kind}, {workload.flows:,} flows"
+    what = f"{workload.kind}, {counted(workload.flows, 'flow')}"
     show_entry(workload, f"{workload.name} begins at {show_clock(workload.start_ps)}: {what}", json)
 
 
