@@ -61,7 +61,7 @@ def _play_managers(scenario: Scenario, routes: Routes) -> list[LftWrite]:
     """What the subnet managers of a scenario write, all of whose changes are known."""
     managers = start_managers(scenario, routes)
     notices = [
-        Notice(action.at_ps, action.target.node, action.target.port, action.kind, action.value)
+        Notice.of(action)
         for action in scenario.actions
         if action.kind is ActionKind.LINK_STATE or action.kind in DIRECT_KINDS
     ]

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.shard import Shard
-from fabrictwin.model.action import Action
-from fabrictwin.model.controller import DIRECT_KINDS, Controller, LftWrite, Notice, SubnetEvent
+from fabrictwin.model.controller import Bulletin, Controller, LftWrite, SubnetEvent
 
 
 class ShardGroup:
@@ -41,28 +40,13 @@ class ShardGroup:
         self.now_ps = 0
         self.events: list[SubnetEvent] = []
         self._controllers = controllers
-        self._tell(plan.scenario.actions)
+        self._bulletin = Bulletin(plan.scenario.actions)
 
-    def change(self, plan: Plan, actions: Iterable[Action]) -> None:
-        """From the fabric time reached on, the scenario is another.
-
-        Args:
-            plan: The scenario and its rows.
-            actions: Those of it that are new.
-        """
+    def change(self, plan: Plan) -> None:
+        """From the fabric time reached on, the scenario is another."""
         for shard in self.shards:
             shard.change(plan, self.now_ps)
-        self._tell(actions)
-
-    def _tell(self, actions: Iterable[Action]) -> None:
-        """Tells the controllers what concerns only them."""
-        notices = [
-            Notice(action.at_ps, action.target.node, action.target.port, action.kind, action.value)
-            for action in actions
-            if action.kind in DIRECT_KINDS
-        ]
-        for controller in self._controllers:
-            controller.hear(notices)
+        self._bulletin.change(plan.scenario.actions)
 
     def advance(self, target_ps: int) -> None:
         """Brings everybody to a fabric time: all events before it are done."""
@@ -81,10 +65,11 @@ class ShardGroup:
         """Lets the controllers hear what has changed, and go on as far as that goes."""
         if not self._controllers:
             return
+        limits_ps = [min(self.now_ps + each.notice_lookahead_ps, target_ps) for each in self._controllers]
         notices = [notice for shard in self.shards for notice in shard.take_notices()]
+        notices += self._bulletin.take(max(limits_ps))
         for controller in self._controllers:
             controller.hear(notices)
-        limits_ps = [min(self.now_ps + each.notice_lookahead_ps, target_ps) for each in self._controllers]
         next_ps = 0
         while next_ps < min(limits_ps):
             next_ps = min(controller.next_ps for controller in self._controllers)

@@ -6,7 +6,7 @@ channels. A promise is the sender's own fabric time plus the channel's lookahead
 a packet has no effect before the propagation delay and the receiver's pipeline, an FCP none before the
 propagation delay and its wire time. An FCP matters only to a port that waits for credits. So a shard goes as
 far as packets are promised, and stops by itself where a port would need an FCP that may be under way
-(docs/decisions/0009).
+(docs/decisions/0009 and 0010).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_PACKETS, _NO_FCPS, _NO_REACTIONS = (
     np.zeros(0, ARRAYS[name]) for name in ("out_packet", "out_fcp", "out_cc")
 )
 _NOBODY = np.zeros(0, np.int64)
-_KEPT = ("packets_ps", "fcps_ps", "calm_ps", "reached_ps", "messages")
+_KEPT = ("packets_ps", "fcps_ps", "calm_ps", "reached_ps")
 """What is put aside of an incoming channel."""
 
 
@@ -91,7 +91,6 @@ class _Channel:
     Attributes:
         packets_ps: Outgoing: lookahead of packets. Incoming: their promise.
         fcps_ps: The same of FCPs.
-        messages: Messages sent or heard so far that keep a fabric busy.
         ports: Outgoing: the ports that face the other shard.
         faults_ps: When cables of this channel go down, come up or change, sorted.
         reached_ps: Incoming: the sender's fabric time.
@@ -101,7 +100,6 @@ class _Channel:
 
     packets_ps: int = NEVER
     fcps_ps: int = NEVER
-    messages: int = 0
     ports: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     faults_ps: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     reached_ps: int = 0
@@ -266,8 +264,6 @@ class Shard:
             out_reactions = self._outbox("out_cc", reactions)
             for other, window in windows.items():
                 window.reactions = _select(out_reactions, self._reactions_to(other, out_reactions))
-        for other, window in windows.items():
-            self.outgoing[other].messages += window.weight
         return windows
 
     def _deal_packets(self, windows: dict[int, Window], packets: np.ndarray) -> None:
@@ -324,7 +320,6 @@ class Shard:
         channel.fcps_ps = max(channel.fcps_ps, window.fcps_ps)
         channel.calm_ps = window.calm_ps
         channel.reached_ps = window.reached_ps
-        channel.messages += window.weight
         channel.look_ahead()
         self._look_ahead()
 
@@ -351,8 +346,7 @@ class Shard:
         heard = {
             str(other): [getattr(channel, name) for name in _KEPT] for other, channel in self.incoming.items()
         }
-        said = {str(other): channel.messages for other, channel in self.outgoing.items()}
-        return {"noticed": self._noticed, "heard": heard, "said": said}, save_arrays(self.state)
+        return {"noticed": self._noticed, "heard": heard}, save_arrays(self.state)
 
     def load(self, plan: Plan, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Goes on where :meth:`save` was called.
@@ -372,8 +366,6 @@ class Shard:
         for other, values in plain["heard"].items():
             for name, value in zip(_KEPT, values, strict=True):
                 setattr(self.incoming[int(other)], name, int(value))
-        for other, messages in plain["said"].items():
-            self.outgoing[int(other)].messages = int(messages)
         self.watch_faults()
 
     def take_notices(self) -> list[Notice]:

@@ -111,10 +111,8 @@ class Simulation:
     def _obey(self) -> None:
         """Does what people do at the fabric time reached."""
         while self._next_command_ps <= self.now_ps:
-            before = self.plan.scenario
-            scenario = apply_command(before, self._commands.popleft())
-            self.plan = change_plan(self.plan, scenario)
-            self._group.change(self.plan, [each for each in scenario.actions if each not in before.actions])
+            self.plan = change_plan(self.plan, apply_command(self.plan.scenario, self._commands.popleft()))
+            self._group.change(self.plan)
 
     def _step(self, to_ps: int) -> None:
         """Goes on to a fabric time; looks around only where every run of the scenario does."""

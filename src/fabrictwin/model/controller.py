@@ -8,6 +8,7 @@ how far it may go. The same records travel in every case, in the layouts given h
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fabrictwin.model.action import ActionKind
+from fabrictwin.model.action import Action, ActionKind
 
 NEVER_PS = (1 << 62) - 1
 """A time that does not come."""
@@ -46,6 +47,42 @@ class Notice(NamedTuple):
     port: int
     kind: int
     value: int
+
+    @classmethod
+    def of(cls, action: Action) -> Notice:
+        """What an action changes."""
+        return cls(action.at_ps, action.target.node, action.target.port, int(action.kind), action.value)
+
+
+class Bulletin:
+    """The actions of :data:`DIRECT_KINDS`, told when they are due and no earlier.
+
+    So what is called off before its time has never been told.
+
+    Args:
+        actions: The actions of the scenario.
+    """
+
+    def __init__(self, actions: Iterable[Action]) -> None:
+        self._told_ps = 0
+        self.change(actions)
+
+    def change(self, actions: Iterable[Action]) -> None:
+        """The scenario has other actions now, from a fabric time on up to which all were told."""
+        self._notices = sorted(Notice.of(action) for action in actions if action.kind in DIRECT_KINDS)
+
+    @property
+    def next_ps(self) -> int:
+        """When something is due next; ``NEVER_PS`` if nothing is."""
+        at = bisect_left(self._notices, (self._told_ps,))
+        return self._notices[at].at_ps if at < len(self._notices) else NEVER_PS
+
+    def take(self, to_ps: int) -> list[Notice]:
+        """What is due before a fabric time, and was not taken yet."""
+        first = bisect_left(self._notices, (self._told_ps,))
+        last = bisect_left(self._notices, (to_ps,))
+        self._told_ps = max(self._told_ps, to_ps)
+        return self._notices[first:last]
 
 
 class LftWrite(NamedTuple):

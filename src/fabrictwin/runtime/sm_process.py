@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from fabrictwin.model.action import Action
 from fabrictwin.model.command import apply_command, parse_command
 from fabrictwin.model.controller import (
-    DIRECT_KINDS,
     LFT_WRITE,
     NEVER_PS,
     NOTICE,
     PEER_MESSAGE,
-    Notice,
+    Bulletin,
     Spoken,
     SubnetEvent,
     pack_records,
@@ -73,28 +71,24 @@ class SmProcess:
         self._commands: list[Mapping[str, Any]] = []
         self._notices = [np.zeros(0, NOTICE)]
         self._messages = {peer: [np.zeros(0, PEER_MESSAGE)] for peer in self._peers}
-        self._tell(blueprint.scenario.actions)
-
-    def _tell(self, actions: Sequence[Action]) -> None:
-        """What concerns subnet managers only, each hears of before its time."""
-        self.manager.hear(
-            Notice(action.at_ps, action.target.node, action.target.port, action.kind, action.value)
-            for action in actions
-            if action.kind in DIRECT_KINDS
-        )
+        self._bulletin = Bulletin(blueprint.scenario.actions)
 
     @property
     def next_ps(self) -> int:
-        """Fabric time of the next thing that it does by itself."""
-        return self.manager.next_ps
+        """Fabric time of the next thing that it does by itself, or that is done to it."""
+        return min(self.manager.next_ps, self._bulletin.next_ps)
 
     def advance(self, to_ps: int) -> int:
         """Does everything before a fabric time, or before what others promise."""
         horizon_ps = min(to_ps, *self._promises.values())
         if horizon_ps > self.reached_ps:
-            self.manager.advance(horizon_ps)
-            self.reached_ps = horizon_ps
+            self._pass(horizon_ps)
         return self.reached_ps
+
+    def _pass(self, to_ps: int) -> None:
+        self.manager.hear(self._bulletin.take(to_ps))
+        self.manager.advance(to_ps)
+        self.reached_ps = to_ps
 
     def speak(self, granted_ps: int) -> Mapping[str, WindowData]:
         """Blocks for the switches, messages for the other subnet managers."""
@@ -143,10 +137,8 @@ class SmProcess:
 
     def apply(self, command: Mapping[str, Any]) -> None:
         """Takes a command of the director, before its fabric time."""
-        changed = apply_command(self.scenario, parse_command(command))
-        known = set(self.scenario.actions)
-        self._tell([action for action in changed.actions if action not in known])
-        self.scenario = changed
+        self.scenario = apply_command(self.scenario, parse_command(command))
+        self._bulletin.change(self.scenario.actions)
         self._commands.append(command)
 
     def save(self) -> Snapshot:
@@ -177,8 +169,8 @@ class SmProcess:
         for peer in self._peers:
             self._messages[peer] = [snapshot.arrays[peer]]
             self.manager.hear_peer(int(peer.removeprefix("sm")), unpack_peer_messages(snapshot.arrays[peer]))
-        self.reached_ps, self._spoken_ps = int(plain["reached_ps"]), int(plain["spoken_ps"])
-        self.manager.advance(self.reached_ps)
+        self._spoken_ps = int(plain["spoken_ps"])
+        self._pass(int(plain["reached_ps"]))
         self._note(self.manager.speak())
         self._events = [SubnetEvent(*event) for event in plain["events"]]
         self.rest.load(plain["rest"])
@@ -196,7 +188,7 @@ class SmProcess:
         """How far it is; a subnet manager never keeps a fabric busy."""
         report = np.zeros(1, BY_NAME["report"].dtype)
         report["reached_ps"] = self.reached_ps
-        report["next_event_ps"] = self.manager.next_ps
+        report["next_event_ps"] = self.next_ps
         report["blocked_since_ps"] = NEVER_PS
         report["idle"] = 1
         return report

@@ -117,3 +117,18 @@ def test_command_that_does_not_fit_is_refused(scenario: Scenario, fields: dict[s
 def test_command_that_is_unknown_names_the_nearest() -> None:
     with pytest.raises(InputError, match=r"did you mean 'fault.inject'"):
         parse_command({"at_ns": 1, "do": "fault.injekt"})
+
+
+@pytest.mark.parametrize("cleared", [False, True])
+def test_fault_of_a_subnet_manager_that_is_called_off_does_not_begin(
+    scenario: Scenario, cleared: bool
+) -> None:
+    log: list[dict[str, Any]] = [
+        {"at_ns": 5_000, "do": "fault.inject", "id": "dead",
+         "fault": {"kind": "sm_down", "node": "h0", "at": "40us", "duration": "20us"}},
+        {"at_ns": 30_000, "do": "fault.clear", "id": "dead"},
+    ]  # fmt: skip
+    commands = tuple(parse_command(fields) for fields in log[: 1 + cleared])
+    for partition in (split_evenly(scenario.fabric, 1), split_by_kind(scenario.fabric, 1, 1)):
+        events = _run(scenario, partition, commands)["events"]
+        assert any(event["kind"] == "sm_state" for event in events) is not cleared
