@@ -20,9 +20,15 @@ class Forwarding:
         lid_of: Base LID of an HCA port.
         lmc: An HCA port answers to 2**lmc LIDs; queue pairs of a flow take them in turn.
         service_level: SL of the path from a port to a LID, where routing decides it; None: the flow's own.
+        group: [switches, lids] uint16, which of ``groups`` a switch sends a LID to; group 0: discard. None
+            where every LID has a single output, that of ``lft``.
+        groups: Output ports of equal cost in ascending order, the first that of ``lft``; several switches may
+            use one group.
     """
 
     lft: np.ndarray
     lid_of: dict[PortRef, int]
     lmc: int = 0
     service_level: Callable[[PortRef, int], int] | None = None
+    group: np.ndarray | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
