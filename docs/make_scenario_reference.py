@@ -8,7 +8,7 @@ between ``<!-- table: X -->`` and ``<!-- end -->`` is replaced.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -17,18 +17,32 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from fabrictwin.model.congestion import PROFILES, IbCcaSpec
+from fabrictwin.model.dcqcn import DCQCN_PROFILES, DcqcnSpec
 from fabrictwin.model.expectation import ExpectationSpec
 from fabrictwin.model.fabric import MM_PER_M
 from fabrictwin.model.fault import FAULTS
 from fabrictwin.model.fault.kind import FaultSpec
-from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS
-from fabrictwin.model.qos import QosSpec
+from fabrictwin.model.hardware import (
+    ETHERNET_SWITCH_MODELS,
+    HCA_MODELS,
+    ROCE_HCA_MODELS,
+    SWITCH_MODELS,
+    AnySwitchModel,
+)
+from fabrictwin.model.hardware.ecn import ECN_SETS
+from fabrictwin.model.qos import QosSpec, RoceQosSpec
 from fabrictwin.model.quantities import wanted_in
 from fabrictwin.model.result_fields import RESULT_FIELDS, ResultField
-from fabrictwin.model.routing_names import ROUTING_OPTIONS, RoutingKeys
+from fabrictwin.model.routing_names import ROUTING_OPTIONS, TECHNOLOGY_ENGINES, RoutingKeys
+from fabrictwin.model.scenario.ethernet_parts import EcnKeys, WatchdogKeys
 from fabrictwin.model.scenario.fabric import FabricKeys, ImportKeys, LinkKeys
-from fabrictwin.model.scenario.hardware import HcaOverrides, SwitchOverrides
 from fabrictwin.model.scenario.load import DeploymentKeys, ScenarioKeys
+from fabrictwin.model.scenario.overrides import (
+    EthernetSwitchOverrides,
+    HcaOverrides,
+    RoceHcaOverrides,
+    SwitchOverrides,
+)
 from fabrictwin.model.subnet_manager import ManagerKeys, SubnetManagerKeys
 from fabrictwin.model.topology import TOPOLOGIES
 from fabrictwin.model.workload import WORKLOADS, JobSpec
@@ -124,21 +138,38 @@ def _topologies() -> str:
 
 
 def _hardware() -> str:
+    every: list[AnySwitchModel] = [*SWITCH_MODELS.values(), *ETHERNET_SWITCH_MODELS.values()]
     switches = [
-        (f"`{m.name}`", m.title, show_rate(m.rate_bps), show_time(m.forwarding_latency_ps), m.source)
-        for m in SWITCH_MODELS.values()
+        (
+            f"`{m.name}`",
+            m.technology.label,
+            m.title,
+            show_rate(m.rate_bps),
+            show_time(m.forwarding_latency_ps),
+            m.source,
+        )
+        for m in every
     ]
     hcas = [
         (
             f"`{m.name}`",
+            m.technology.label,
             m.title,
             show_rate(m.rate_bps),
             f"{show_time(m.tx_latency_ps)} + {show_time(m.rx_latency_ps)}",
             m.source,
         )
-        for m in HCA_MODELS.values()
+        for m in (*HCA_MODELS.values(), *ROCE_HCA_MODELS.values())
     ]
-    return _table(("model", "part", "port", "latency", "source"), switches + hcas)
+    return _table(("model", "technology", "part", "port", "latency", "source"), switches + hcas)
+
+
+def _ecn_sets() -> str:
+    rows = (
+        (f"`{m.name}`", f"{m.kmin_bytes:,} B", f"{m.kmax_bytes:,} B", f"{float(m.pmax):g}", m.source)
+        for m in ECN_SETS.values()
+    )
+    return _table(("profile", "kmin", "kmax", "pmax", "source"), rows)
 
 
 def _kinds(rows: Iterable[Any], common: type[BaseModel]) -> str:
@@ -149,20 +180,28 @@ def _kinds(rows: Iterable[Any], common: type[BaseModel]) -> str:
     return "".join(parts) + "\n"
 
 
-def _profiles() -> str:
+def _profiles(profiles: Mapping[str, Any], spec: type[BaseModel]) -> str:
     rows = [
-        (f"`{name}`", *(f"`{profile.parameters[name]}`" for profile in PROFILES.values()))
-        for name in IbCcaSpec.model_fields
+        (f"`{name}`", *(f"`{_written(profile.parameters[name])}`" for profile in profiles.values()))
+        for name in spec.model_fields
     ]
-    sources = [("source", *(profile.source for profile in PROFILES.values()))]
-    return _table(("parameter", *(f"`{name}`" for name in PROFILES)), rows + sources)
+    sources = [("source", *(profile.source for profile in profiles.values()))]
+    return _table(("parameter", *(f"`{name}`" for name in profiles)), rows + sources)
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _routing() -> str:
     return _table(
-        ("engine", "options"),
+        ("engine", "technology", "options"),
         (
-            (f"`{name}`", " ".join(f"`{option}`" for option in options))
+            (
+                f"`{name}`",
+                ", ".join(kind.label for kind, names in TECHNOLOGY_ENGINES.items() if name in names),
+                " ".join(f"`{option}`" for option in options),
+            )
             for name, options in ROUTING_OPTIONS.items()
         ),
     )
@@ -194,10 +233,18 @@ TABLES: dict[str, Callable[[], str]] = {
     "hardware": _hardware,
     "switch_model": lambda: _keys(SwitchOverrides),
     "hca_model": lambda: _keys(HcaOverrides),
+    "ethernet switch_model": lambda: _keys(EthernetSwitchOverrides),
+    "roce hca_model": lambda: _keys(RoceHcaOverrides),
+    "ecn": lambda: _keys(EcnKeys),
+    "ecn profiles": _ecn_sets,
+    "pfc_watchdog": lambda: _keys(WatchdogKeys),
     "routing": lambda: _keys(RoutingKeys) + "\n" + _routing(),
     "congestion_control": lambda: _keys(IbCcaSpec, default="the profile's"),
-    "profiles": _profiles,
+    "profiles": lambda: _profiles(PROFILES, IbCcaSpec),
+    "dcqcn": lambda: _keys(DcqcnSpec, default="the profile's"),
+    "dcqcn profiles": lambda: _profiles(DCQCN_PROFILES, DcqcnSpec),
     "qos": lambda: _keys(QosSpec),
+    "roce qos": lambda: _keys(RoceQosSpec),
     "workload": lambda: _keys(JobSpec),
     "workload kinds": lambda: _kinds(WORKLOADS.values(), JobSpec),
     "bus factors": _bus_factors,

@@ -4,7 +4,7 @@ deadlock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,14 +23,17 @@ from fabrictwin.cli.output_file import (
     write_text,
 )
 from fabrictwin.cli.tables import fact_table
-from fabrictwin.errors import EXIT_NO, InputError, nearest
+from fabrictwin.errors import EXIT_NO, InputError
+from fabrictwin.model.fabric import Technology
+from fabrictwin.model.qos import DROP_VL, SERVICE_LEVELS
+from fabrictwin.model.routing_names import engine_problem
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.subnet.balance import measure_balance
 from fabrictwin.subnet.credit_loops import check_credit_loops
 from fabrictwin.subnet.dump import FDBS_FILE, LID_MATRIX_FILE, fdbs_lines, lid_matrix_lines
 from fabrictwin.subnet.reachability import check_reachability
 from fabrictwin.subnet.routes import Routes
-from fabrictwin.subnet.routing import ROUTING_ENGINES, route_fabric
+from fabrictwin.subnet.routing import route_fabric
 from fabrictwin.subnet.trees import path_trees
 
 DUMPS: dict[str, Callable[[Routes], Iterator[str]]] = {
@@ -64,14 +67,13 @@ def routes(
 
     Example: fabrictwin routes deploy/scenarios/demo.yaml --engine ftree --check
     """
-    if engine is not None and engine not in ROUTING_ENGINES:
-        raise InputError.of(
-            f"unknown routing engine {engine!r}{nearest(engine, ROUTING_ENGINES)}", field="--engine"
-        )
     check_writable([json], inputs=[scenario])
     if dump is not None:
         check_folder(dump)
     loaded = load_scenario(scenario)
+    problem = engine_problem(engine, loaded.fabric.technology) if engine else ""
+    if problem:
+        raise InputError.of(problem, field="--engine")
     print_warnings(loaded.warnings)
     routing = replace(loaded.routing, engine=engine or loaded.routing.engine)
     computed = route_fabric(loaded.fabric, routing, loaded.data_vls)
@@ -90,7 +92,7 @@ def examine(scenario: Scenario, computed: Routes) -> dict[str, Any]:
     trees = path_trees(computed)
     reached = check_reachability(computed, trees)
     balance = measure_balance(computed, trees)
-    loops = check_credit_loops(computed, trees, scenario.qos.sl2vl)
+    loops = check_credit_loops(computed, trees, _lanes(scenario))
     graph = computed.graph
     busiest = np.argsort(-balance.paths, kind="stable")[:BUSIEST]
     return {
@@ -114,14 +116,23 @@ def examine(scenario: Scenario, computed: Routes) -> dict[str, Any]:
         "hops": [{"switches": n, "pairs": pairs} for n, pairs in enumerate(reached.hops.tolist()) if pairs],
         "paths_per_link": {
             "links": len(balance.paths),
-            "max": balance.most,
+            "max": round(balance.most, 3),
             "mean": round(balance.mean, 3),
             "stddev": round(balance.spread, 3),
             "unused": balance.unused,
-            "busiest": [{"port": graph.channel_name(c), "paths": int(balance.paths[c])} for c in busiest],
+            "busiest": [
+                {"port": graph.channel_name(c), "paths": round(balance.paths[c].item(), 3)} for c in busiest
+            ],
         },
         "credit_loop": {"cycle": list(loops.cycle)} if loops.found else None,
     }
+
+
+def _lanes(scenario: Scenario) -> Sequence[int]:
+    """VL by SL of the traffic that can wait in a circle: on RoCE only what is lossless can."""
+    if scenario.fabric.technology is Technology.ROCE:
+        return [min(scenario.qos.lossless, default=DROP_VL)] * SERVICE_LEVELS
+    return scenario.qos.sl2vl
 
 
 def _print_numbers(console: Console, numbers: dict[str, Any]) -> None:

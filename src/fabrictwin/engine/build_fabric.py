@@ -17,6 +17,7 @@ from fabrictwin.engine.plan import (
 )
 from fabrictwin.engine.vl_arbitration import LIMIT_UNIT_BYTES
 from fabrictwin.model.fabric import Fabric, Link, NodeKind, PortRef
+from fabrictwin.model.hardware import SwitchModel
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.units import femtoseconds_per_byte
 
@@ -36,6 +37,8 @@ def build_nodes(plan: Plan) -> st.Records:
         record.switch = row
         record.forwarding_ps = model.forwarding_latency_ps
         record.stores = int(model.forwarding == "store_and_forward")
+        if not isinstance(model, SwitchModel):
+            continue
         record.stall_count = model.vl_stall_count
         record.fcp_gap_ps = model.fcp_min_gap_ps
         record.hoq_ps = NEVER if model.hoq_life_ps is None else model.hoq_life_ps

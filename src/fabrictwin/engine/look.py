@@ -128,8 +128,5 @@ class Judge:
         return Ending("deadlock", at_ps, deadlock) if deadlock and self._waits_for_ever() else None
 
     def _waits_for_ever(self) -> bool:
-        """Whether no head-of-queue lifetime will break a deadlock."""
-        return all(
-            model.hoq_life_ps is None and model.leaf_hoq_life_ps is None
-            for model in self._scenario.switch_models.values()
-        )
+        """Whether nothing that drops packets will break a deadlock."""
+        return not any(model.drops_waiting for model in self._scenario.switch_models.values())

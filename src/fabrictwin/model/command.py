@@ -23,7 +23,7 @@ from fabrictwin.model.program import Job
 from fabrictwin.model.quantities import PortText
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.model.section import Section
-from fabrictwin.model.workload import compile_workload, read_workload
+from fabrictwin.model.workload import check_service_levels, compile_workload, read_workload
 from fabrictwin.model.yaml_loader import Document, FieldPath, read_text
 from fabrictwin.units import PS_PER_NS, show_time
 
@@ -178,7 +178,8 @@ def _start_workload(scenario: Scenario, command: Command) -> Scenario:
     begin, name = {"start": f"{command.at_ps}ps"}, command.arguments.get("name")
     section = _section(command, command.arguments.get("workload"), begin, name=name)
     entries = read_workload(section)
-    jobs = compile_workload(entries, scenario.fabric, scenario.seed)
+    check_service_levels(entries, scenario.qos, scenario.fabric.technology)
+    jobs = compile_workload(entries, scenario.fabric, scenario.seed, scenario.qos.default_sl)
     if entries and entries[0][1].start < command.at_ps:
         section.refuse(f"a workload can start at {show_time(command.at_ps)} at the earliest", 0, "start")
     if any(job.name == old.name for job in jobs for old in scenario.jobs):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Congestion control: the algorithms, the parameters of InfiniBand's, and the named sets of them.
+"""Congestion control: the algorithms of both technologies, and InfiniBand's parameters with the named sets
+of them. Those of DCQCN are in :mod:`fabrictwin.model.dcqcn`.
 
 Meaning of the parameters: IBTA volume 1 annex A10. Grades of the sets: P read in the source, C computed from
 it, M from memory.
@@ -7,6 +8,7 @@ it, M from memory.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -14,13 +16,27 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from fabrictwin.errors import nearest
-from fabrictwin.model.fabric import Fabric, NodeKind, PortRef
+from fabrictwin.model.dcqcn import (
+    DCQCN_PROFILES,
+    DEFAULT_DCQCN_PROFILE,
+    Dcqcn,
+    DcqcnProfile,
+    DcqcnSpec,
+    compile_dcqcn,
+)
+from fabrictwin.model.fabric import Fabric, NodeKind, PortRef, Technology
 from fabrictwin.model.lookup import find_port
 from fabrictwin.model.quantities import PortText, Spec, TimePs, Wanted, read_port, show_value
 from fabrictwin.model.section import Section
 from fabrictwin.units import PS_PER_US
 
-ALGORITHMS = ("none", "ib_cca")
+NO_ALGORITHM = "none"
+ALGORITHMS = {
+    Technology.INFINIBAND: (NO_ALGORITHM, "ib_cca"),
+    Technology.ROCE: (NO_ALGORITHM, "dcqcn"),
+}
+"""Names by technology."""
+_NOT_YET = ("timely", "hpcc", "swift")
 LONGEST_CCT = 1984
 """31 blocks of 64 entries (Linux qib, P)."""
 LARGEST_MULTIPLIER = 2**14 - 1
@@ -172,7 +188,8 @@ class CongestionControl:
     """What every switch and HCA is set to.
 
     Attributes:
-        algorithm: ``none`` or ``ib_cca``; with ``none`` the rest means nothing.
+        algorithm: ``none``, ``ib_cca`` or ``dcqcn``.
+        dcqcn: The parameters of ``dcqcn``; None with the others. What follows is that of ``ib_cca``.
         threshold: 0 (no marking) to 15 (tightest).
         packet_size_blocks: Packets of fewer 64-byte blocks are not marked.
         marking_rate: Eligible packets between two marks.
@@ -186,7 +203,8 @@ class CongestionControl:
         reaction_latency_ps: From a BECN's arrival to the new rate at the HCA.
     """
 
-    algorithm: str = "none"
+    algorithm: str = NO_ALGORITHM
+    dcqcn: Dcqcn | None = None
     threshold: int = 0
     packet_size_blocks: int = 0
     marking_rate: int = 0
@@ -200,35 +218,83 @@ class CongestionControl:
     reaction_latency_ps: int = PS_PER_US
 
 
-def read_congestion_control(section: Section) -> IbCcaSpec | None:
+@dataclass(frozen=True)
+class DcqcnChoice:
+    """What a scenario says about DCQCN.
+
+    Attributes:
+        spec: The parameters, those of the profile included.
+        profile: The profile.
+        written: Keys that the scenario gives itself.
+    """
+
+    spec: DcqcnSpec
+    profile: DcqcnProfile
+    written: frozenset[str]
+
+
+def read_congestion_control(section: Section, technology: Technology) -> IbCcaSpec | DcqcnChoice | None:
     """The parameters that a scenario sets; problems are noted in the section.
+
+    Args:
+        section: Key ``congestion_control``.
+        technology: Link layer of the fabric.
 
     Returns:
         The parameters, or None where there is no congestion control or there was a problem.
     """
-    value = section.value if section.value is not None else {"algorithm": "none"}
+    value = section.value if section.value is not None else {"algorithm": NO_ALGORITHM}
     if not isinstance(value, dict):
         section.refuse(f"expected a mapping with the key 'algorithm', got {show_value(value)}")
         return None
-    algorithm, profile = value.get("algorithm"), value.get("profile", DEFAULT_PROFILE)
+    algorithm = value.get("algorithm")
+    names = ALGORITHMS[technology]
     if algorithm is None:
-        section.refuse(f"required key 'algorithm' is missing: one of {', '.join(ALGORITHMS)}")
-    elif algorithm not in ALGORITHMS:
-        section.refuse(_unknown_algorithm(algorithm), "algorithm")
-    if not isinstance(profile, str) or profile not in PROFILES:
-        section.refuse(f"unknown profile {show_value(profile)}{nearest(str(profile), PROFILES)}", "profile")
-        profile = DEFAULT_PROFILE
+        section.refuse(f"required key 'algorithm' is missing: one of {', '.join(names)}")
+    elif algorithm not in names:
+        section.refuse(_unknown_algorithm(algorithm, technology), "algorithm")
+        if technology is Technology.ROCE:
+            return None
     parameters = {key: value[key] for key in value if key not in ("algorithm", "profile")}
+    if technology is Technology.ROCE:
+        return _read_dcqcn(section, parameters, is_on=algorithm != NO_ALGORITHM)
+    profile = _read_profile(section, PROFILES, DEFAULT_PROFILE)
     spec = section.read(IbCcaSpec, PROFILES[profile].parameters | parameters)
     if spec is not None:
         _check_ccti(spec, section)
     return spec if algorithm == "ib_cca" else None
 
 
-def _unknown_algorithm(algorithm: Any) -> str:
-    if algorithm in ("dcqcn", "timely", "hpcc", "swift"):
-        return f"{algorithm!r} belongs to technology 'roce'; on InfiniBand use one of {', '.join(ALGORITHMS)}"
-    return f"unknown algorithm {show_value(algorithm)}{nearest(str(algorithm), ALGORITHMS)}"
+def _read_profile(section: Section, profiles: Collection[str], default: str) -> str:
+    name = default if section.at("profile").value is None else section.at("profile").value
+    if isinstance(name, str) and name in profiles:
+        return name
+    section.refuse(f"unknown profile {show_value(name)}{nearest(str(name), profiles)}", "profile")
+    return default
+
+
+def _read_dcqcn(section: Section, parameters: dict[str, Any], is_on: bool) -> DcqcnChoice | None:
+    profile = DCQCN_PROFILES[_read_profile(section, DCQCN_PROFILES, DEFAULT_DCQCN_PROFILE)]
+    if is_on and parameters and section.at("profile").value is None:
+        section.refuse(
+            f"parameters of dcqcn need a 'profile' for the others: one of {', '.join(DCQCN_PROFILES)}, which "
+            "differ by more than ten times"
+        )
+    spec = section.read(DcqcnSpec, profile.parameters | parameters)
+    return DcqcnChoice(spec, profile, frozenset(parameters)) if spec and is_on else None
+
+
+def _unknown_algorithm(algorithm: Any, technology: Technology) -> str:
+    names = ALGORITHMS[technology]
+    if technology is Technology.ROCE and algorithm in _NOT_YET:
+        return f"{algorithm!r} is not available yet; on {technology.label} use one of {', '.join(names)}"
+    for other, foreign in ALGORITHMS.items():
+        if other is not technology and algorithm in (*foreign, *_NOT_YET):
+            return (
+                f"{algorithm!r} belongs to technology {other.value!r}; on {technology.label} use one of "
+                f"{', '.join(names)}"
+            )
+    return f"unknown algorithm {show_value(algorithm)}{nearest(str(algorithm), names)}"
 
 
 def _check_ccti(spec: IbCcaSpec, section: Section) -> None:
@@ -238,10 +304,14 @@ def _check_ccti(spec: IbCcaSpec, section: Section) -> None:
         section.refuse(f"ccti_min must not be above ccti_limit ({spec.ccti_limit})", "ccti_min")
 
 
-def compile_congestion_control(spec: IbCcaSpec | None, section: Section, fabric: Fabric) -> CongestionControl:
+def compile_congestion_control(
+    spec: IbCcaSpec | DcqcnChoice | None, section: Section, fabric: Fabric
+) -> CongestionControl:
     """The setting of every port; problems with the victim mask are noted in the section."""
     if spec is None:
         return CongestionControl()
+    if isinstance(spec, DcqcnChoice):
+        return CongestionControl("dcqcn", compile_dcqcn(spec.spec, spec.profile, spec.written, fabric))
     return CongestionControl(
         algorithm="ib_cca",
         threshold=spec.threshold,

@@ -19,6 +19,11 @@ class Technology(StrEnum):
     INFINIBAND = "infiniband"
     ROCE = "roce"
 
+    @property
+    def label(self) -> str:
+        """How people spell it."""
+        return {"infiniband": "InfiniBand", "roce": "RoCE"}[self.value]
+
 
 class NodeKind(StrEnum):
     """What a node is."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Service levels, virtual lanes and their arbitration tables."""
+"""Service levels, virtual lanes and their arbitration tables; on RoCE both are the priorities of 802.1p."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.quantities import Spec, Wanted, show_value
 from fabrictwin.model.section import Section
 
@@ -16,9 +17,16 @@ DROP_VL = 15
 """An SL2VL entry of 15 discards the packet (IBTA 7.6.6)."""
 OPERATIONAL_VLS = (1, 2, 4, 8, 15)
 LONGEST_VLARB_TABLE = 64
-_ROCE_KEY = "lossless_priorities"
 FAIR_WEIGHT = 64
 """4 KiB: one packet of the largest MTU a turn."""
+LARGEST_WEIGHT = 255
+UNLIMITED = 255
+"""``vl_high_limit`` that never lets the low table in before the high one is empty."""
+PRIORITIES = 8
+DEFAULT_LOSSLESS_PRIORITY = 3
+"""What operators of RoCE use for RDMA (P)."""
+DEFAULT_STRICT_PRIORITY = 6
+"""That of CNPs (P)."""
 
 
 def _sl2vl(value: Any) -> list[int]:
@@ -51,7 +59,7 @@ def _vlarb(value: Any) -> list[tuple[int, int]]:
 
 
 def _is_weight(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_WEIGHT
 
 
 def _operational_vls(value: Any) -> Any:
@@ -97,6 +105,58 @@ class QosSpec(Spec):
     ] = 0
 
 
+def _is_priority(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < PRIORITIES
+
+
+def _priorities(value: Any) -> list[int]:
+    if not isinstance(value, list) or not all(map(_is_priority, value)) or len(set(value)) < len(value):
+        raise ValueError(f"expected a list of priorities from 0 to 7, each once, got {show_value(value)}")
+    return value
+
+
+def _weights(value: Any) -> dict[int, int]:
+    expected = "a mapping of priority to weight such as {3: 64, 0: 64}"
+    if not isinstance(value, dict):
+        raise ValueError(f"expected {expected}, got {show_value(value)}")
+    pairs = {int(key) if str(key).isdecimal() else -1: weight for key, weight in value.items()}
+    if not all(_is_priority(key) for key in pairs):
+        raise ValueError(f"expected {expected}; a priority is a number from 0 to 7")
+    if not all(_is_weight(weight) and weight for weight in pairs.values()):
+        raise ValueError(f"expected {expected}; a weight is a number from 1 to 255, in 64 bytes")
+    return pairs
+
+
+PriorityList = Annotated[
+    list[int], BeforeValidator(_priorities), Wanted("a list of priorities, 0 to 7, e.g. `[3]`")
+]
+
+
+class RoceQosSpec(Spec):
+    """Keys of ``qos`` on RoCE."""
+
+    lossless_priorities: Annotated[
+        PriorityList,
+        Field(
+            default=[DEFAULT_LOSSLESS_PRIORITY],
+            description="priorities with PFC, `[]`: none; the lowest is that of a workload that names none",
+        ),
+    ]
+    strict: Annotated[
+        PriorityList,
+        Field(
+            default=[DEFAULT_STRICT_PRIORITY],
+            description="priorities that go before all others, the highest first",
+        ),
+    ]
+    weights: Annotated[
+        dict[int, int],
+        BeforeValidator(_weights),
+        Wanted("a mapping of priority to weight, e.g. `{3: 64, 0: 64}`"),
+        Field(default={}, description="shares of the others, in 64 bytes; default: 64 each"),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Qos:
     """How service levels share the links.
@@ -107,6 +167,7 @@ class Qos:
         vlarb_high: (VL, weight in 64 bytes) of the high-priority table.
         vlarb_low: The same of the low-priority table.
         vl_high_limit: Limit of high priority in units of 4096 bytes; 0 is one packet, 255 unlimited.
+        lossless: Priorities that PFC keeps from losing packets, on RoCE.
     """
 
     data_vls: int
@@ -114,18 +175,41 @@ class Qos:
     vlarb_high: tuple[tuple[int, int], ...]
     vlarb_low: tuple[tuple[int, int], ...]
     vl_high_limit: int
+    lossless: frozenset[int] = frozenset()
+
+    @property
+    def default_sl(self) -> int:
+        """Service level of a workload that names none: on RoCE the first lossless priority."""
+        return min(self.lossless, default=0)
 
 
-def read_qos(section: Section) -> QosSpec | None:
+_SPECS: dict[Technology, type[QosSpec] | type[RoceQosSpec]] = {
+    Technology.INFINIBAND: QosSpec,
+    Technology.ROCE: RoceQosSpec,
+}
+
+
+def read_qos(section: Section, technology: Technology) -> QosSpec | RoceQosSpec | None:
     """The keys of ``qos``; problems are noted in the section."""
     value = {} if section.value is None else section.value
-    if isinstance(value, dict) and _ROCE_KEY in value:
-        section.refuse(f"{_ROCE_KEY!r} belongs to technology 'roce'", _ROCE_KEY)
-        value = {key: value[key] for key in value if key != _ROCE_KEY}
-    return section.read(QosSpec, value)
+    own = _SPECS[technology]
+    if isinstance(value, dict):
+        foreign = {
+            key: other
+            for other, spec in _SPECS.items()
+            for key in value
+            if key in spec.model_fields and key not in own.model_fields
+        }
+        for key, other in foreign.items():
+            names = ", ".join(own.model_fields)
+            section.refuse(
+                f"{key!r} belongs to technology {other.value!r}; on {technology.label} there are {names}", key
+            )
+        value = {key: value[key] for key in value if key not in foreign}
+    return section.read(own, value)
 
 
-def compile_qos(spec: QosSpec, section: Section, hardware_vls: int) -> Qos:
+def compile_qos(spec: QosSpec | RoceQosSpec, section: Section, hardware_vls: int) -> Qos:
     """The tables that every port gets; problems are noted in the section.
 
     Args:
@@ -133,6 +217,33 @@ def compile_qos(spec: QosSpec, section: Section, hardware_vls: int) -> Qos:
         section: Where it stands.
         hardware_vls: Data VLs that every switch has.
     """
+    if isinstance(spec, RoceQosSpec):
+        return _compile_priorities(spec, section)
+    return _compile_lanes(spec, section, hardware_vls)
+
+
+def _compile_priorities(spec: RoceQosSpec, section: Section) -> Qos:
+    """Priorities as virtual lanes: strict ones in the high table, the others in the low one."""
+    strict = sorted(spec.strict, reverse=True)
+    for priority in spec.weights:
+        if priority in strict:
+            section.refuse(f"priority {priority} is strict: it has no weight", "weights", priority)
+    low = [
+        (priority, spec.weights.get(priority, FAIR_WEIGHT))
+        for priority in range(PRIORITIES)
+        if priority not in strict
+    ]
+    return Qos(
+        data_vls=PRIORITIES,
+        sl2vl=(*range(PRIORITIES), *[DROP_VL] * (SERVICE_LEVELS - PRIORITIES)),
+        vlarb_high=tuple((priority, LARGEST_WEIGHT) for priority in strict),
+        vlarb_low=tuple(low),
+        vl_high_limit=UNLIMITED,
+        lossless=frozenset(spec.lossless_priorities),
+    )
+
+
+def _compile_lanes(spec: QosSpec, section: Section, hardware_vls: int) -> Qos:
     if spec.data_vls is not None and spec.data_vls > hardware_vls:
         section.refuse(f"the switch model has {hardware_vls} data VLs, got {spec.data_vls}", "data_vls")
     data_vls = min(hardware_vls, spec.data_vls or hardware_vls)

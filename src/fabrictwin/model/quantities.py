@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -88,6 +90,7 @@ _read_length = _quantity(parse_length_mm, "length", "10m", LONGEST_CABLE_MM)
 
 TimePs = Annotated[int, BeforeValidator(read_time), Wanted("a time, e.g. `10us`")]
 SizeBytes = Annotated[int, Field(gt=0), BeforeValidator(_read_size), Wanted("a size, e.g. `64KiB`")]
+SizeOrNothing = Annotated[int, BeforeValidator(_read_size), Wanted("a size; `0B` is none")]
 MessageBytes = Annotated[
     int, Field(gt=0), BeforeValidator(_read_message), Wanted("a size up to 2 GiB, e.g. `1MiB`")
 ]
@@ -171,3 +174,20 @@ def _count(value: Any) -> int:
 
 Count = Annotated[int, BeforeValidator(_count), Wanted("a number, or `forever`")]
 """A number of messages; ``program.FOREVER`` where the file says ``forever``."""
+
+_FRACTION = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?(/[1-9][0-9]{0,11})?\Z")
+
+
+def read_fraction(value: Any) -> Fraction:
+    """An exact number from ``0.125`` or ``1/8``; raises ValueError with what was expected."""
+    text = (
+        ""
+        if isinstance(value, bool)
+        else f"{Decimal(str(value)):f}"
+        if isinstance(value, float)
+        else str(value)
+    )
+    if not isinstance(value, int | float | str) or not _FRACTION.match(text):
+        raise ValueError(f"expected a number such as 0.125 or 1/8, got {show_value(value)}")
+    number, _, below = text.partition("/")
+    return Fraction(number) / int(below or 1)

@@ -55,6 +55,8 @@ RESULT_FIELDS: dict[str, ResultField] = {
         _values(
             *("packets", "bytes", "messages", "dropped_packets", "retransmitted_packets", "failed_messages"),
             *("fecn_marked", "becn_received", "flow_control_packets", "xmit_wait_ns"),
+            *("ecn_marked", "cnp_sent", "cnp_received", "pfc_pause_sent", "pfc_pause_received"),
+            *("lossless_drops",),
         )
     ),
     "deadlock": ResultField({"cycle": ResultField(chosen_by="index"), "since_ns": _VALUE}),

@@ -10,30 +10,41 @@ from typing import Annotated
 from pydantic import Field
 
 from fabrictwin.errors import nearest
-from fabrictwin.model.fabric import Fabric, NodeKind, PortRef
+from fabrictwin.model.fabric import Fabric, NodeKind, PortRef, Technology
 from fabrictwin.model.lookup import find_hca_port, find_node
-from fabrictwin.model.quantities import Spec, read_endpoint
+from fabrictwin.model.quantities import Spec, TimePs, read_endpoint
 from fabrictwin.model.section import Section
+from fabrictwin.units import PS_PER_MS
 
 DEFAULT_ENGINE = "min_hop"
 """OpenSM's default."""
+DEFAULT_CONVERGENCE_PS = 900 * PS_PER_MS
+"""BFD as FRR sets it up, three times 300 ms (M); BGP's own messages are not counted."""
 
 ROUTING_OPTIONS: dict[str, tuple[str, ...]] = {
     "min_hop": ("lmc",),
     "up_down": ("lmc", "roots"),
     "ftree": ("roots",),
     "dfsssp": ("lmc",),
+    "ecmp": ("equal_seeds", "spraying", "flowlet", "convergence"),
     "explicit": ("lmc", "tables"),
 }
-"""Options of each engine; ``ftree`` takes no LMC, as OpenSM's does not."""
+"""Options of each engine; ``ftree`` takes no LMC, as OpenSM's does not, and nothing does on RoCE."""
 
-_ROCE_ENGINES = ("ecmp",)
+ROCE_ENGINES = ("ecmp", "explicit")
+TECHNOLOGY_ENGINES: dict[Technology, tuple[str, ...]] = {
+    Technology.INFINIBAND: tuple(name for name in ROUTING_OPTIONS if name != "ecmp"),
+    Technology.ROCE: ROCE_ENGINES,
+}
+"""Names of the engines, the default one first."""
 
 
 class RoutingKeys(Spec):
     """Keys of ``routing``; which of them an engine takes is in ``ROUTING_OPTIONS``."""
 
-    engine: Annotated[str, Field(description="routing engine")] = DEFAULT_ENGINE
+    engine: Annotated[str | None, Field(description="routing engine; default: `min_hop`, on RoCE `ecmp`")] = (
+        None
+    )
     lmc: Annotated[int, Field(ge=0, le=7, description="2^lmc LIDs for each HCA port")] = 0
     roots: Annotated[
         list[str], Field(default=[], description="names of the switches at the top; default: found")
@@ -45,6 +56,17 @@ class RoutingKeys(Spec):
             description="for `explicit`: `{sw0: {h0: 1, h1: 2}}`, output port of a switch by destination",
         ),
     ]
+    equal_seeds: Annotated[
+        bool, Field(description="every switch hashes alike, so that tiers polarise; else each has its seed")
+    ] = False
+    spraying: Annotated[bool, Field(description="every packet takes an output of its own")] = False
+    flowlet: Annotated[
+        TimePs | None,
+        Field(gt=0, description="a flow may change its output after so long a pause; default: it never does"),
+    ] = None
+    convergence: Annotated[
+        TimePs, Field(description="from a cable's failure until switches elsewhere route around it")
+    ] = DEFAULT_CONVERGENCE_PS
 
 
 @dataclass(frozen=True)
@@ -57,36 +79,54 @@ class RoutingSpec:
         roots: Switches at the top of the tree, by node index; empty: the engine finds them.
         tables: For ``explicit``: output port by name of the switch and of the destination, which is a switch,
             an HCA (all its ports) or one of its ports (``h0/2``). A pair that is not there is dropped.
+        equal_seeds: For ``ecmp``: every switch hashes with the same seed.
+        spraying: Every packet draws its output.
+        flowlet_ps: A flow draws anew after a pause of this length; 0: never.
+        convergence_ps: From a cable's failure until switches elsewhere know.
     """
 
     engine: str = DEFAULT_ENGINE
     lmc: int = 0
     roots: tuple[int, ...] = ()
     tables: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    equal_seeds: bool = False
+    spraying: bool = False
+    flowlet_ps: int = 0
+    convergence_ps: int = DEFAULT_CONVERGENCE_PS
 
 
-def read_routing(section: Section) -> RoutingKeys | None:
-    """The keys of ``routing``; problems are noted in the section."""
+def read_routing(section: Section, technology: Technology) -> RoutingKeys | None:
+    """The keys of ``routing``, with the engine filled in; problems are noted in the section."""
     keys = section.read(RoutingKeys, {} if section.value is None else ...)
     if keys is None:
         return None
-    if keys.engine not in ROUTING_OPTIONS:
-        section.refuse(_unknown_engine(keys.engine), "engine")
+    engine = keys.engine or TECHNOLOGY_ENGINES[technology][0]
+    problem = engine_problem(engine, technology)
+    if problem:
+        section.refuse(problem, "engine")
         return None
-    options = ROUTING_OPTIONS[keys.engine]
+    options = [name for name in ROUTING_OPTIONS[engine] if name != "lmc" or technology is not Technology.ROCE]
     for option in sorted(keys.model_fields_set - {"engine", *options}):
-        section.refuse(f"engine {keys.engine!r} takes {', '.join(options)}; not {option!r}", option)
-    if keys.engine == "explicit" and "tables" not in keys.model_fields_set:
+        section.refuse(f"engine {engine!r} takes {', '.join(options)}; not {option!r}", option)
+    if engine == "explicit" and "tables" not in keys.model_fields_set:
         section.refuse("engine 'explicit' needs 'tables', e.g. {sw0: {h0: 1, h1: 2}}")
-    return keys
+    if keys.spraying and keys.flowlet is not None:
+        section.refuse("give either 'spraying' or 'flowlet'", "flowlet")
+    return keys.model_copy(update={"engine": engine})
 
 
-def _unknown_engine(engine: str) -> str:
-    if engine in _ROCE_ENGINES:
+def engine_problem(engine: str, technology: Technology) -> str:
+    """What is wrong with the name of an engine; empty if nothing is."""
+    names = TECHNOLOGY_ENGINES[technology]
+    if engine in names:
+        return ""
+    other = next((other for other, theirs in TECHNOLOGY_ENGINES.items() if engine in theirs), None)
+    if other is not None:
         return (
-            f"{engine!r} belongs to technology 'roce'; on InfiniBand use one of {', '.join(ROUTING_OPTIONS)}"
+            f"{engine!r} belongs to technology {other.value!r}; on {technology.label} use one of "
+            f"{', '.join(names)}"
         )
-    return f"unknown routing engine {engine!r}{nearest(engine, ROUTING_OPTIONS)}"
+    return f"unknown routing engine {engine!r}{nearest(engine, names)}"
 
 
 def compile_routing(keys: RoutingKeys, section: Section, fabric: Fabric) -> RoutingSpec:
@@ -99,7 +139,16 @@ def compile_routing(keys: RoutingKeys, section: Section, fabric: Fabric) -> Rout
             _check_table(table, place, fabric, switch)
         if section.is_full:
             break
-    return RoutingSpec(keys.engine, keys.lmc, roots, keys.tables)
+    return RoutingSpec(
+        engine=keys.engine or DEFAULT_ENGINE,
+        lmc=keys.lmc,
+        roots=roots,
+        tables=keys.tables,
+        equal_seeds=keys.equal_seeds,
+        spraying=keys.spraying,
+        flowlet_ps=keys.flowlet or 0,
+        convergence_ps=keys.convergence,
+    )
 
 
 def _find_roots(names: Sequence[str], section: Section, fabric: Fabric) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from fabrictwin.engine.partition import Partition, split_by_kind
 from fabrictwin.engine.plan import Plan, make_plan
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.runtime.offline import describe_forwarding, route_scenario
+from fabrictwin.runtime.offline import describe_forwarding, refuse_roce, route_scenario
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.subnet.manager import SubnetManager, shortest_sweep_ps
 from fabrictwin.subnet.routes import Routes
@@ -112,6 +112,7 @@ def draw_blueprint(source: ScenarioSource) -> Blueprint:
         InputError: With every problem of the scenario.
     """
     scenario = source.parse()
+    refuse_roce(scenario)
     routes = route_scenario(scenario)
     plan = make_plan(scenario, describe_forwarding(scenario, routes))
     deployment = scenario.deployment

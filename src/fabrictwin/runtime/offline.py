@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.partition import Partition, split_evenly
 from fabrictwin.engine.simulation import Simulation
+from fabrictwin.errors import InputError
 from fabrictwin.model.command import Command
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.subnet.manager import SubnetManager
+from fabrictwin.subnet.next_hops import single_next_hops
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing import route_fabric
 
@@ -22,12 +25,22 @@ def route_scenario(scenario: Scenario) -> Routes:
 
 def describe_forwarding(scenario: Scenario, routes: Routes) -> Forwarding:
     """Routes, as the engine takes them."""
+    is_roce = scenario.fabric.technology is Technology.ROCE
+    group, groups = (routes.next_hops or single_next_hops(routes.lft)) if is_roce else (None, ())
     return Forwarding(
         lft=routes.lft,
         lid_of=routes.lid_of,
         lmc=scenario.routing.lmc,
         service_level=None if routes.path_sl is None else routes.service_level,
+        group=group,
+        groups=groups,
     )
+
+
+def refuse_roce(scenario: Scenario) -> None:
+    """Raises InputError for a technology without an engine."""
+    if scenario.fabric.technology is Technology.ROCE:
+        raise InputError.of("technology roce cannot be simulated yet", field="fabric.technology")
 
 
 def start_managers(scenario: Scenario, routes: Routes) -> list[SubnetManager]:
@@ -53,6 +66,7 @@ def open_simulation(
         commands: What people do during the run.
         trace: Record every packet.
     """
+    refuse_roce(scenario)
     routes = route_scenario(scenario)
     return Simulation(
         scenario,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrictwin.jit import kernel
+from fabrictwin.subnet.ecmp_paths import share_paths
 from fabrictwin.subnet.graph import Array
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.trees import PathTrees, path_trees
@@ -18,7 +19,8 @@ class Balance:
     """Paths per channel, over the live channels between switches.
 
     Attributes:
-        paths: [channels] int64, paths between HCA ports that take the channel.
+        paths: [channels], paths between HCA ports that take the channel; parts of paths where switches
+            choose among outputs of equal cost.
         most: The most paths on any channel.
         mean: Mean number of paths.
         spread: Standard deviation of the number of paths.
@@ -26,7 +28,7 @@ class Balance:
     """
 
     paths: Array
-    most: int
+    most: float
     mean: float
     spread: float
     unused: int
@@ -42,11 +44,17 @@ def measure_balance(routes: Routes, trees: PathTrees | None = None) -> Balance:
     Returns:
         The counts; paths that end nowhere count as far as they get.
     """
-    paths = _count_paths(trees or path_trees(routes), len(routes.graph.channels.port))
-    alive = paths[routes.graph.channels.alive != 0]
+    graph = routes.graph
+    if routes.next_hops is not None and routes.hops is not None:
+        paths = share_paths(graph.channels, routes.hops, graph.served)
+    else:
+        paths = _count_paths(trees or path_trees(routes), len(graph.channels.port))
+    alive = paths[graph.channels.alive != 0]
     if not len(alive):
         return Balance(paths, 0, 0.0, 0.0, 0)
-    return Balance(paths, int(alive.max()), float(alive.mean()), float(alive.std()), int((alive == 0).sum()))
+    return Balance(
+        paths, alive.max().item(), float(alive.mean()), float(alive.std()), int((alive == 0).sum())
+    )
 
 
 @kernel

@@ -6,6 +6,9 @@ dependencies of one virtual lane close a circle, all its buffers can fill up wit
 another for ever (Dally and Seitz 1987). The dependencies counted here are those of data packets between HCAs;
 each VL is looked at on its own, since a packet stays on its VL when every switch maps SLs alike.
 
+Where switches choose among outputs of equal cost, every choice counts. On lossless Ethernet the circle is one
+of buffers that pause one another.
+
 An acyclic graph proves that there is no deadlock. A cycle proves that there can be one, not that there will
 be.
 """
@@ -18,6 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrictwin.subnet.dependencies import find_cycle, mark_dependencies, pairs_of, start_search
+from fabrictwin.subnet.ecmp_paths import mark_all_dependencies
+from fabrictwin.subnet.graph import Array
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.trees import PathTrees, lanes_of, path_trees
 
@@ -68,9 +73,17 @@ def check_credit_loops(
     dependencies = 0
     cycle: tuple[str, ...] = ()
     for vl in vls:
-        marked = mark_dependencies(trees, pairs, lanes, vl)
+        marked = _mark(routes, trees, lanes, vl)
         dependencies += int(np.count_nonzero(marked))
         if not cycle:
             channels = find_cycle(pairs, marked, start_search(pairs))
             cycle = tuple(f"{routes.graph.channel_name(channel)} vl{vl}" for channel in channels)
     return CreditLoops(cycle, dependencies, vls)
+
+
+def _mark(routes: Routes, trees: PathTrees, lanes: Array, vl: int) -> Array:
+    """[pairs] uint8: the dependencies of a VL. Paths of equal cost are all on the same one."""
+    graph, pairs = routes.graph, pairs_of(routes.graph.channels)
+    if routes.next_hops is None or routes.hops is None:
+        return mark_dependencies(trees, pairs, lanes, vl)
+    return mark_all_dependencies(graph.channels, routes.hops, graph.served, pairs)

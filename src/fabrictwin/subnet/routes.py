@@ -14,6 +14,7 @@ from fabrictwin.model.fabric import PortRef
 from fabrictwin.subnet.graph import NO_PORT, Array, SubnetGraph
 from fabrictwin.subnet.hops import Directions, Hops
 from fabrictwin.subnet.lids import LFT_BLOCK_LIDS, Lids, delivering_switch, is_up
+from fabrictwin.subnet.next_hops import NextHops
 from fabrictwin.subnet.request import RoutingRequest
 
 
@@ -35,6 +36,7 @@ class Routes:
             (:mod:`fabrictwin.subnet.dependencies`); empty if the engine does not look at them.
         hops: Distances along the paths; None for tables that were given, not computed.
         directions: Directions that the paths obey; None like ``hops``.
+        next_hops: All outputs of equal cost, of which ``lft`` has the first; None where there is only one.
     """
 
     engine: str
@@ -46,6 +48,7 @@ class Routes:
     dependencies: tuple[Array, ...] = field(default=(), repr=False)
     hops: Hops | None = field(default=None, repr=False)
     directions: Directions | None = field(default=None, repr=False)
+    next_hops: NextHops | None = field(default=None, repr=False)
 
     @property
     def graph(self) -> SubnetGraph:

@@ -9,13 +9,19 @@ import pytest
 
 from fabrictwin.model.fabric import MM_PER_M, PROPAGATION_PS_PER_MM
 from fabrictwin.model.hardware import (
+    ETHERNET_SWITCH_MODELS,
     HCA_MODELS,
+    ROCE_HCA_MODELS,
     SWITCH_MODELS,
+    EthernetSwitchModel,
     HcaModel,
     SwitchModel,
     check_hca_model,
     check_switch_model,
 )
+from fabrictwin.model.hardware.ecn import PROBABILITY_UNIT
+from fabrictwin.model.hardware.ethernet_switch_model import ALPHA_UNIT
+from fabrictwin.model.hardware.headroom import HEADROOM_PROFILES
 from fabrictwin.model.hardware.link_speed import link_rate_bps
 from fabrictwin.units import PS_PER_MS, PS_PER_NS, femtoseconds_per_byte, show_rate, show_size, show_time
 
@@ -37,6 +43,42 @@ def _switch_row(model: SwitchModel) -> str:
         show_size(model.buffer_per_vl_bytes),
         str(model.data_vls),
         _yes(model.llr),
+        model.source,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _ethernet_switch_row(model: EthernetSwitchModel) -> str:
+    ecn = model.ecn
+    assert ecn is not None
+    cells = (
+        f"`{model.name}`",
+        model.title,
+        str(model.ports),
+        show_rate(model.rate_bps),
+        show_time(model.forwarding_latency_ps),
+        f"{model.shared_buffer_bytes:,} B",
+        f"{model.reserve_bytes:,} B",
+        f"{model.alpha_q16 / ALPHA_UNIT:g}",
+        f"{model.xon_offset_bytes:,} B",
+        f"`{model.headroom_profile}`",
+        f"{ecn.kmin_bytes:,} to {ecn.kmax_bytes:,} B, {ecn.pmax_q16 / PROBABILITY_UNIT:.2g}",
+        _yes(model.llr),
+        model.source,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _roce_hca_row(model: HcaModel) -> str:
+    cells = (
+        f"`{model.name}`",
+        model.title,
+        show_rate(model.rate_bps),
+        show_time(model.tx_latency_ps),
+        show_time(model.rx_latency_ps),
+        f"{model.receive_buffer_bytes:,} B",
+        f"`{model.headroom_profile}`",
+        f"{model.xon_offset_bytes:,} B",
         model.source,
     )
     return f"| {' | '.join(cells)} |"
@@ -72,10 +114,19 @@ def test_hca_model_row_is_sound_and_documented(name: str) -> None:
     assert _hca_row(model) in DOCUMENT.read_text(encoding="utf-8").splitlines()
 
 
+def test_ethernet_document_rows_are_those_of_the_tables() -> None:
+    lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
+    expected = [_ethernet_switch_row(model) for model in ETHERNET_SWITCH_MODELS.values()]
+    expected += [_roce_hca_row(model) for model in ROCE_HCA_MODELS.values()]
+    assert [line for line in expected if line not in lines] == []
+
+
 def test_document_has_no_row_that_the_tables_lack() -> None:
     rows = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     expected = [_switch_row(model) for model in SWITCH_MODELS.values()]
+    expected += [_ethernet_switch_row(model) for model in ETHERNET_SWITCH_MODELS.values()]
     expected += [_hca_row(model) for model in HCA_MODELS.values()]
+    expected += [_roce_hca_row(model) for model in ROCE_HCA_MODELS.values()]
     assert [row for row in rows if row in expected] == expected
     assert {row.split("`")[1] for row in rows if row not in expected} == {
         "hoq_life",
@@ -87,6 +138,7 @@ def test_document_has_no_row_that_the_tables_lack() -> None:
         "retry_count",
         "rnr_retry",
         "rnr_timer",
+        *HEADROOM_PROFILES,
     }
 
 

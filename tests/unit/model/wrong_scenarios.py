@@ -56,10 +56,6 @@ WRONG = {
     "sexagesimal": (scenario_text(duration="duration: 22:22"), "duration: expected a time such as"),
     # the fabric
     "no fabric": (scenario_text(fabric="", topology=""), "fabric: required key 'fabric' is missing"),
-    "roce": (
-        scenario_text("  technology: roce"),
-        "s.yaml:6: fabric.technology: technology 'roce' is not available yet; expected 'infiniband'",
-    ),
     "unknown technology": (
         scenario_text("  technology: infinband"),
         "s.yaml:6: fabric.technology: expected 'infiniband' or 'roce', got 'infinband'; "
@@ -148,12 +144,13 @@ WRONG = {
     ),
     "ethernet hca model": (
         scenario_text("  hca_model: {base: connectx7_roce}"),
-        "s.yaml:6: fabric.hca_model.base: 'connectx7_roce' is a HCA model of technology "
+        "s.yaml:6: fabric.hca_model.base: 'connectx7_roce' is an HCA model of technology "
         "'roce'; on InfiniBand use one",
     ),
     "ethernet parameter": (
         scenario_text("  switch_model: {base: quantum2, ecn: {kmin: 5KB}}"),
-        "s.yaml:6: fabric.switch_model.ecn: 'ecn' is a parameter of Ethernet switches",
+        "s.yaml:6: fabric.switch_model.ecn: 'ecn' is a parameter of switch models of technology 'roce'; on "
+        "InfiniBand there are base, ",
     ),
     "unknown override": (
         scenario_text("  switch_model: {base: quantum2, forwarding_latncy: 1ns}"),

@@ -36,10 +36,10 @@ class HardwareModel:
         ports: Most ports that the part has.
         rate_bps: Effective rate of one port.
         any_rate: True for a part that stands for many: a cable may be faster, ``rate_bps`` is the usual rate.
-        credit_block_bytes: Unit of credit. IBTA: 64.
+        credit_block_bytes: Unit of credit, on InfiniBand. IBTA: 64.
         fec_latency_ps: Added by each received packet; 0 where the published latency already holds it.
         llr: Whether its links retry a damaged packet by themselves, where the other end does too.
-        vl15_buffer_bytes: Buffer of VL15, which has no flow control and drops what does not fit.
+        vl15_buffer_bytes: Buffer of InfiniBand's VL15, which has no flow control and drops what does not fit.
     """
 
     name: str
@@ -60,14 +60,11 @@ class HardwareModel:
         return MAX_RATE_BPS if self.any_rate else self.rate_bps
 
 
-def check_hardware(model: HardwareModel, buffer: str, buffer_bytes: int, mtu_bytes: int) -> list[str]:
+def check_hardware(model: HardwareModel) -> list[str]:
     """What is wrong with the numbers that every model has.
 
     Args:
-        model: A row of the table, or one that a scenario has changed.
-        buffer: Name of the field of its input buffer of one VL.
-        buffer_bytes: Size of that buffer.
-        mtu_bytes: Largest payload of a packet, which the buffer must hold.
+        model: A row of a table, or one that a scenario has changed.
 
     Returns:
         One text per check, each beginning with the field's name; empty where the field is sound.
@@ -76,6 +73,20 @@ def check_hardware(model: HardwareModel, buffer: str, buffer_bytes: int, mtu_byt
         check_range("ports", model.ports, 1, MAX_PORTS),
         check_range("rate_bps", model.rate_bps, 1, MAX_RATE_BPS),
         check_range("fec_latency_ps", model.fec_latency_ps, 0, MAX_LATENCY_PS),
+    ]
+
+
+def check_blocked_hardware(model: HardwareModel, buffer: str, buffer_bytes: int, mtu_bytes: int) -> list[str]:
+    """What is wrong with the numbers that every InfiniBand model has; as :func:`check_hardware`.
+
+    Args:
+        model: A row of a table, or one that a scenario has changed.
+        buffer: Name of the field of its input buffer of one VL.
+        buffer_bytes: Size of that buffer.
+        mtu_bytes: Largest payload of a packet, which the buffer must hold.
+    """
+    return [
+        *check_hardware(model),
         check_blocks(buffer, buffer_bytes, model.credit_block_bytes, mtu_bytes),
         check_smps("vl15_buffer_bytes", model.vl15_buffer_bytes),
     ]

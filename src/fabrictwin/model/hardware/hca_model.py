@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabrictwin.model.fabric import Technology
+from fabrictwin.model.hardware.ethernet_switch_model import LARGEST_BUFFER_BYTES
 from fabrictwin.model.hardware.hardware_model import (
     MAX_LATENCY_PS,
     MAX_RATE_BPS,
     HardwareModel,
+    check_blocked_hardware,
     check_hardware,
 )
+from fabrictwin.model.hardware.headroom import HeadroomProfile, frame_bytes
 from fabrictwin.model.hardware.limits import (
     CREDIT_BLOCK_BYTES,
     LARGEST_ADVERTISED_BLOCKS,
@@ -37,7 +41,13 @@ class HcaModel(HardwareModel):
         retry_count: Retries before the queue pair fails. IBTA field of 3 bits; 7 is what libraries set (A).
         rnr_retry: Retries after receiver-not-ready; 7 is without end (P).
         rnr_timer_ps: Wait after receiver-not-ready. Code 12, 0.64 ms: table P, choice of code M.
-        receive_buffer_bytes: Input buffer of one VL.
+        receive_buffer_bytes: Input buffer of one VL; on Ethernet of one lossless priority.
+        xon_offset_bytes: On Ethernet, a pause ends so far below the threshold.
+        headroom_bytes: On Ethernet, the part of the receive buffer that is kept for what comes after a pause;
+            None: by ``headroom_profile``, from rate, length and MTU.
+        headroom_profile: Formula for it; H1 is Linux's for these adapters.
+        response_ps: On Ethernet, from the end of a PFC frame to the stop of its priority; None: as IEEE 802.3
+            allows at the rate of the cable.
     """
 
     tx_latency_ps: int
@@ -49,6 +59,10 @@ class HcaModel(HardwareModel):
     rnr_retry: int = INFINITE_RNR_RETRY
     rnr_timer_ps: int = 640 * PS_PER_US
     receive_buffer_bytes: int = LARGEST_ADVERTISED_BLOCKS * CREDIT_BLOCK_BYTES
+    xon_offset_bytes: int = 0
+    headroom_bytes: int | None = None
+    headroom_profile: HeadroomProfile = "h1_mlx5"
+    response_ps: int | None = None
 
 
 def check_hca_model(model: HcaModel, mtu_bytes: int = SMALLEST_MTU_BYTES) -> list[str]:
@@ -61,8 +75,9 @@ def check_hca_model(model: HcaModel, mtu_bytes: int = SMALLEST_MTU_BYTES) -> lis
     Returns:
         One text per problem, each beginning with the field's name; empty for a sound model.
     """
+    is_ethernet = model.technology is Technology.ROCE
     checks = [
-        *check_hardware(model, "receive_buffer_bytes", model.receive_buffer_bytes, mtu_bytes),
+        *(_check_ethernet(model, mtu_bytes) if is_ethernet else _check_infiniband(model, mtu_bytes)),
         check_range("tx_latency_ps", model.tx_latency_ps, 0, MAX_LATENCY_PS),
         check_range("rx_latency_ps", model.rx_latency_ps, 0, MAX_LATENCY_PS),
         check_range("ack_every", model.ack_every, 1, MAX_ACK_EVERY),
@@ -74,3 +89,22 @@ def check_hca_model(model: HcaModel, mtu_bytes: int = SMALLEST_MTU_BYTES) -> lis
     if model.drain_rate_bps is not None:
         checks.append(check_range("drain_rate_bps", model.drain_rate_bps, 1, MAX_RATE_BPS))
     return [problem for problem in checks if problem]
+
+
+def _check_infiniband(model: HcaModel, mtu_bytes: int) -> list[str]:
+    return check_blocked_hardware(model, "receive_buffer_bytes", model.receive_buffer_bytes, mtu_bytes)
+
+
+def _check_ethernet(model: HcaModel, mtu_bytes: int) -> list[str]:
+    buffer_bytes, frame = model.receive_buffer_bytes, frame_bytes(mtu_bytes)
+    buffer = check_range("receive_buffer_bytes", buffer_bytes, frame, LARGEST_BUFFER_BYTES)
+    checks = [
+        *check_hardware(model),
+        f"{buffer} (one frame of {mtu_bytes} B of payload is {frame} B)" if buffer else "",
+        check_range("xon_offset_bytes", model.xon_offset_bytes, 0, buffer_bytes),
+    ]
+    if model.headroom_bytes is not None:
+        checks.append(check_range("headroom_bytes", model.headroom_bytes, 1, buffer_bytes))
+    if model.response_ps is not None:
+        checks.append(check_range("response_ps", model.response_ps, 0, MAX_LATENCY_PS))
+    return checks

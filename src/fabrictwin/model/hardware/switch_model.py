@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a switch model is: the numbers that the engine needs, one field each."""
+"""What a model of an InfiniBand switch is: the numbers that the engine needs, one field each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from fabrictwin.model.hardware.hardware_model import MAX_LATENCY_PS, HardwareModel, check_hardware
+from fabrictwin.model.hardware.any_switch_model import AnySwitchModel
+from fabrictwin.model.hardware.hardware_model import MAX_LATENCY_PS, check_blocked_hardware
 from fabrictwin.model.hardware.limits import (
     CREDIT_BLOCK_BYTES,
     LARGEST_ADVERTISED_BLOCKS,
@@ -17,19 +18,14 @@ from fabrictwin.model.hardware.limits import (
 
 MAX_DATA_VLS = 15
 
-Forwarding = Literal["cut_through", "store_and_forward"]
 Arbitration = Literal["round_robin", "random"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchModel(HardwareModel):
-    """A row of the table of switches.
+class SwitchModel(AnySwitchModel):
+    """A row of the table of InfiniBand switches.
 
     Attributes:
-        forwarding_latency_ps: Header in to header out, uncontended.
-        forwarding: How a packet leaves: as soon as its header is known, or once it is whole.
-        any_radix: True for a part that stands for many: a generated switch has as many ports as its place
-            needs, and ``ports`` is only the most.
         buffer_per_vl_bytes: Input buffer of one port and VL.
         fcp_min_gap_ps: Shortest time between two flow-control packets of a VL; 0 is back to back.
         hoq_life_ps: A packet longer than this at the head of an output queue is dropped; None never drops.
@@ -37,19 +33,19 @@ class SwitchModel(HardwareModel):
         leaf_hoq_life_ps: The same on ports that face an HCA. OpenSM's default code is 0x10 (P).
         vl_stall_count: So many drops in a row stall the VL. OpenSM: 7 (P).
         arbitration: Choice among the inputs that want the same output and VL.
-        data_vls: Operational data VLs.
     """
 
-    forwarding_latency_ps: int
-    forwarding: Forwarding = "cut_through"
-    any_radix: bool = False
     buffer_per_vl_bytes: int = LARGEST_ADVERTISED_BLOCKS * CREDIT_BLOCK_BYTES
     fcp_min_gap_ps: int = 0
     hoq_life_ps: int | None = timeout_ps(0x12)
     leaf_hoq_life_ps: int | None = timeout_ps(0x10)
     vl_stall_count: int = 7
     arbitration: Arbitration = "round_robin"
-    data_vls: int = 8
+
+    @property
+    def drops_waiting(self) -> bool:
+        """Whether some head-of-queue lifetime is finite."""
+        return self.hoq_life_ps is not None or self.leaf_hoq_life_ps is not None
 
 
 def check_switch_model(model: SwitchModel, mtu_bytes: int = SMALLEST_MTU_BYTES) -> list[str]:
@@ -63,7 +59,7 @@ def check_switch_model(model: SwitchModel, mtu_bytes: int = SMALLEST_MTU_BYTES) 
         One text per problem, each beginning with the field's name; empty for a sound model.
     """
     checks = [
-        *check_hardware(model, "buffer_per_vl_bytes", model.buffer_per_vl_bytes, mtu_bytes),
+        *check_blocked_hardware(model, "buffer_per_vl_bytes", model.buffer_per_vl_bytes, mtu_bytes),
         check_range("forwarding_latency_ps", model.forwarding_latency_ps, 0, MAX_LATENCY_PS),
         check_range("fcp_min_gap_ps", model.fcp_min_gap_ps, 0, MAX_LATENCY_PS),
         check_range("vl_stall_count", model.vl_stall_count, 1, 7),

@@ -11,17 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fabrictwin.errors import InputError, Problem
-from fabrictwin.model.fabric import Fabric
-from fabrictwin.model.hardware import HcaModel, SwitchModel
+from fabrictwin.model.fabric import Fabric, Technology
+from fabrictwin.model.hardware import AnySwitchModel, HcaModel
 from fabrictwin.model.ibnetdiscover import parse, read_file
 from fabrictwin.model.input_file import file_problem
 from fabrictwin.model.quantities import LengthMm, RateBps, Spec, Wanted
-from fabrictwin.model.scenario.hardware import (
-    DEFAULT_HCA_MODEL,
-    DEFAULT_SWITCH_MODEL,
-    read_hca_model,
-    read_switch_model,
-)
+from fabrictwin.model.scenario.hardware import read_hca_model, read_switch_model
 from fabrictwin.model.section import MOST_PROBLEMS, Section
 from fabrictwin.model.topology import DEFAULT_LENGTH_MM, TOPOLOGIES, Equipment, LinkDefaults, build_topology
 
@@ -41,11 +36,15 @@ class FabricKeys(Spec):
     switch_model: Annotated[
         Any,
         Wanted("a name, or a mapping"),
-        Field(description="row of the table of switches, or a changed one"),
-    ] = DEFAULT_SWITCH_MODEL
+        Field(description="row of the table of switches, or a changed one; default: `quantum2`, `spectrum4`"),
+    ] = None
     hca_model: Annotated[
-        Any, Wanted("a name, or a mapping"), Field(description="row of the table of HCAs, or a changed one")
-    ] = DEFAULT_HCA_MODEL
+        Any,
+        Wanted("a name, or a mapping"),
+        Field(
+            description="row of the table of HCAs, or a changed one; default: `connectx7`, `connectx7_roce`"
+        ),
+    ] = None
     link: Annotated[
         dict[str, Any] | None, Field(description="every cable's `rate` and `length`; see below")
     ] = None
@@ -88,18 +87,25 @@ class ScenarioFabric:
     """
 
     fabric: Fabric
-    switch_model: SwitchModel
+    switch_model: AnySwitchModel
     hca_model: HcaModel
     mtu_bytes: int
     warnings: tuple[Problem, ...] = ()
     imported_sha256: str = ""
 
 
-def read_fabric(section: Section, base: Path) -> ScenarioFabric | None:
+def read_technology(section: Section) -> Technology:
+    """The technology of the key ``fabric``; InfiniBand where it says none, or nonsense."""
+    is_roce = section.at("technology").value == Technology.ROCE.value
+    return Technology.ROCE if is_roce else Technology.INFINIBAND
+
+
+def read_fabric(section: Section, technology: Technology, base: Path) -> ScenarioFabric | None:
     """Builds the fabric; problems are noted in the section.
 
     Args:
         section: Key ``fabric``.
+        technology: What :func:`read_technology` said.
         base: Folder that imported files are looked for in.
     """
     if section.value is None:
@@ -107,21 +113,25 @@ def read_fabric(section: Section, base: Path) -> ScenarioFabric | None:
             "required key 'fabric' is missing: technology, topology, switch_model, hca_model, link, mtu"
         )
         return None
-    if isinstance(section.value, dict) and section.value.get("technology") == "roce":
-        section.refuse("technology 'roce' is not available yet; expected 'infiniband'", "technology")
-        return None
     keys = section.read(FabricKeys)
     mtu_bytes = keys.mtu if keys else DEFAULT_MTU_BYTES
-    switch_model = read_switch_model(section.at("switch_model"), mtu_bytes)
-    hca_model = read_hca_model(section.at("hca_model"), mtu_bytes)
     link = section.at("link")
     link_keys = link.read(LinkKeys, {} if link.value is None else ...)
+    hca_model = read_hca_model(section.at("hca_model"), technology, mtu_bytes)
+    usual_bps = (link_keys.rate if link_keys else None) or (hca_model.rate_bps if hca_model else None)
+    switch_model = read_switch_model(section.at("switch_model"), technology, mtu_bytes, usual_bps)
     if keys is None or switch_model is None or hca_model is None or link_keys is None:
         return None
     fastest_bps = min(switch_model.rate_bps, hca_model.rate_bps)
     defaults = LinkDefaults(link_keys.rate or fastest_bps, link_keys.length)
     equipment = Equipment(switch_model, hca_model, defaults)
-    if link_keys.rate is not None and isinstance(keys.topology, dict) and "import" in keys.topology:
+    is_import = isinstance(keys.topology, dict) and "import" in keys.topology
+    if is_import and technology is not Technology.INFINIBAND:
+        section.refuse(
+            "ibnetdiscover tells of InfiniBand fabrics; expected technology 'infiniband'", "technology"
+        )
+        return None
+    if is_import and link_keys.rate is not None:
         link.refuse("an imported file tells the rate of every cable; leave 'rate' out", "rate")
         return None
     return _read_topology(section.at("topology"), equipment, mtu_bytes, base)

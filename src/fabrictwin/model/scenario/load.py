@@ -11,12 +11,13 @@ from pydantic import Field
 
 from fabrictwin.model.congestion import compile_congestion_control, read_congestion_control
 from fabrictwin.model.expectation import check_expectations, read_expectations
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.fault import compile_faults, read_faults
 from fabrictwin.model.program import Job
-from fabrictwin.model.qos import DROP_VL, Qos, compile_qos, read_qos
+from fabrictwin.model.qos import compile_qos, read_qos
 from fabrictwin.model.quantities import Name, Spec, TimePs, Wanted, show_value
 from fabrictwin.model.routing_names import compile_routing, read_routing
-from fabrictwin.model.scenario.fabric import read_fabric
+from fabrictwin.model.scenario.fabric import read_fabric, read_technology
 from fabrictwin.model.scenario.scenario import Deployment, Scenario
 from fabrictwin.model.section import Section, SpecT
 from fabrictwin.model.subnet_manager import (
@@ -25,7 +26,7 @@ from fabrictwin.model.subnet_manager import (
     compile_managers,
     read_managers,
 )
-from fabrictwin.model.workload import JobSpec, compile_workload, is_endless, read_workload
+from fabrictwin.model.workload import check_service_levels, compile_workload, is_endless, read_workload
 from fabrictwin.model.yaml_loader import LARGEST_FILE_BYTES, read_document, read_text
 from fabrictwin.units import PS_PER_S
 
@@ -109,31 +110,38 @@ def parse_scenario(text: str, *, file: str = "<scenario>", base: Path = Path()) 
 
 def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
     keys = root.read(ScenarioKeys)
-    routing_keys = read_routing(root.at("routing"))
-    cc_spec = read_congestion_control(root.at("congestion_control"))
-    qos_spec = read_qos(root.at("qos"))
+    technology = read_technology(root.at("fabric"))
+    routing_keys = read_routing(root.at("routing"), technology)
+    cc_spec = read_congestion_control(root.at("congestion_control"), technology)
+    qos_spec = read_qos(root.at("qos"), technology)
     deployment = _read_optional(root.at("deployment"), DeploymentKeys)
     timing = _read_optional(root.at("subnet_manager"), SubnetManagerKeys)
     manager_keys = read_managers(root.at("subnet_manager", "managers"))
+    if technology is Technology.ROCE and root.at("subnet_manager").value is not None:
+        root.refuse(
+            "'subnet_manager' belongs to technology 'infiniband'; on RoCE 'routing.convergence' says when "
+            "switches route around a cable that has failed",
+            "subnet_manager",
+        )
     workload = read_workload(root.at("workload"))
     faults = read_faults(root.at("faults"))
     expectations = read_expectations(root.at("expect"))
-    built = read_fabric(root.at("fabric"), base)
+    built = read_fabric(root.at("fabric"), technology, base)
     if built is None:
         return None
     fabric, seed = built.fabric, keys.seed if keys else 0
     routing = compile_routing(routing_keys, root.at("routing"), fabric) if routing_keys else None
     congestion_control = compile_congestion_control(cc_spec, root.at("congestion_control"), fabric)
     qos = compile_qos(qos_spec, root.at("qos"), built.switch_model.data_vls) if qos_spec else None
-    jobs = compile_workload(workload, fabric, seed)
+    jobs = compile_workload(workload, fabric, seed, qos.default_sl if qos else 0)
     hca_models = {built.hca_model.name: built.hca_model}
-    managers = compile_managers(manager_keys, fabric)
+    managers = () if technology is Technology.ROCE else compile_managers(manager_keys, fabric)
     compiled = compile_faults(faults, fabric, built.mtu_bytes, hca_models, managers)
     if not root.problems:
         # A job with a problem is not there, and what is expected of it would look like one more.
         check_expectations(expectations, fabric, jobs)
     if qos:
-        _check_service_levels(workload, qos)
+        check_service_levels(workload, qos, technology)
     duration_ps = _duration(root, keys, jobs)
     if not (keys and routing and qos and deployment and timing):
         return None
@@ -187,12 +195,6 @@ def _duration(root: Section, keys: ScenarioKeys | None, jobs: tuple[Job, ...]) -
     if keys and endless:
         root.refuse(f"required key 'duration' is missing: workload {endless!r} never ends", "duration")
     return LONGEST_FINITE_RUN_PS
-
-
-def _check_service_levels(workload: list[tuple[Section, JobSpec]], qos: Qos) -> None:
-    for section, spec in workload:
-        if qos.sl2vl[spec.sl] == DROP_VL:
-            section.refuse(f"SL {spec.sl} goes to VL {DROP_VL} in 'qos.sl2vl': every packet is dropped", "sl")
 
 
 def _combine(text_sha256: str, imported_sha256: str) -> str:

@@ -12,7 +12,7 @@ from fabrictwin.model.congestion import CongestionControl
 from fabrictwin.model.expectation import Expectation
 from fabrictwin.model.fabric import Fabric
 from fabrictwin.model.fault import Change, Fault
-from fabrictwin.model.hardware import HcaModel, SwitchModel
+from fabrictwin.model.hardware import AnySwitchModel, HcaModel
 from fabrictwin.model.program import Job
 from fabrictwin.model.qos import Qos
 from fabrictwin.model.routing_names import RoutingSpec
@@ -65,7 +65,7 @@ class Scenario:
     duration_ps: int
     says_duration: bool
     fabric: Fabric = field(repr=False)
-    switch_models: Mapping[str, SwitchModel]
+    switch_models: Mapping[str, AnySwitchModel]
     hca_models: Mapping[str, HcaModel]
     mtu_bytes: int
     routing: RoutingSpec

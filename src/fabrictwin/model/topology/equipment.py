@@ -6,7 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabrictwin.model.fabric import MM_PER_M, NodeKind, Technology
-from fabrictwin.model.hardware import HCA_MODELS, SWITCH_MODELS, HardwareModel, HcaModel, SwitchModel
+from fabrictwin.model.hardware import (
+    ETHERNET_SWITCH_MODELS,
+    HCA_MODELS,
+    ROCE_HCA_MODELS,
+    SWITCH_MODELS,
+    AnySwitchModel,
+    HardwareModel,
+    HcaModel,
+)
 from fabrictwin.units import show_rate
 
 DEFAULT_LENGTH_MM = 10 * MM_PER_M
@@ -35,7 +43,7 @@ class Equipment:
         link: Every cable's rate and length.
     """
 
-    switch: SwitchModel
+    switch: AnySwitchModel
     hca: HcaModel
     link: LinkDefaults
 
@@ -64,6 +72,7 @@ class Equipment:
         Raises:
             KeyError: A name is not in its table.
         """
-        switch_model, hca_model = SWITCH_MODELS[switch], HCA_MODELS[hca]
+        switch_model: AnySwitchModel = (SWITCH_MODELS | ETHERNET_SWITCH_MODELS)[switch]
+        hca_model = (HCA_MODELS | ROCE_HCA_MODELS)[hca]
         rate_bps = min(switch_model.rate_bps, hca_model.rate_bps)
         return cls(switch_model, hca_model, LinkDefaults(rate_bps, length_mm))

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.fabric import Fabric, Technology
 from fabrictwin.model.named import read_named
 from fabrictwin.model.program import FOREVER, Job, Op
+from fabrictwin.model.qos import DROP_VL, PRIORITIES, Qos
 from fabrictwin.model.section import Section
 from fabrictwin.model.workload.all_reduce import ALL_REDUCE
 from fabrictwin.model.workload.all_to_all import ALL_TO_ALL
@@ -33,13 +34,16 @@ def read_workload(section: Section) -> list[tuple[Section, JobSpec]]:
     return entries
 
 
-def compile_workload(entries: list[tuple[Section, JobSpec]], fabric: Fabric, seed: int) -> tuple[Job, ...]:
+def compile_workload(
+    entries: list[tuple[Section, JobSpec]], fabric: Fabric, seed: int, default_sl: int = 0
+) -> tuple[Job, ...]:
     """Writes the rank programs of every entry; problems are noted in its section.
 
     Args:
         entries: What :func:`read_workload` gave.
         fabric: The fabric that they run on.
         seed: Seed of the scenario.
+        default_sl: Service level of a workload that names none.
     """
     jobs: list[Job] = []
     if not _is_affordable(entries, len(fabric.hcas)):
@@ -47,7 +51,8 @@ def compile_workload(entries: list[tuple[Section, JobSpec]], fabric: Fabric, see
     for section, spec in entries:
         if section.is_full:
             break
-        job = WORKLOADS[spec.kind].compile(spec, JobContext(fabric, section, str(spec.name), seed))
+        context = JobContext(fabric, section, str(spec.name), seed, default_sl)
+        job = WORKLOADS[spec.kind].compile(spec, context)
         if job is not None:
             jobs.append(job)
     return tuple(jobs)
@@ -62,6 +67,18 @@ def _is_affordable(entries: list[tuple[Section, JobSpec]], hcas: int) -> bool:
             section.refuse(f"the workload would have {flows:,} flows or more; the most is {MOST_FLOWS:,}")
             return False
     return True
+
+
+def check_service_levels(entries: list[tuple[Section, JobSpec]], qos: Qos, technology: Technology) -> None:
+    """Notes the service levels of a workload whose packets would all be dropped."""
+    for section, spec in entries:
+        sl = qos.default_sl if spec.sl is None else spec.sl
+        if qos.sl2vl[sl] != DROP_VL:
+            continue
+        if technology is Technology.ROCE:
+            section.refuse(f"expected a priority from 0 to {PRIORITIES - 1}, got {sl}", "sl")
+        else:
+            section.refuse(f"SL {sl} goes to VL {DROP_VL} in 'qos.sl2vl': every packet is dropped", "sl")
 
 
 def is_endless(job: Job) -> bool:
@@ -79,6 +96,7 @@ __all__ = [
     "JobContext",
     "JobSpec",
     "WorkloadKind",
+    "check_service_levels",
     "compile_workload",
     "is_endless",
     "read_workload",

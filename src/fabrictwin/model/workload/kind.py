@@ -24,7 +24,14 @@ MOST_QPS = 256
 class JobSpec(NamedSpec):
     """The keys that every kind of workload takes."""
 
-    sl: Annotated[int, Field(ge=0, le=15, description="service level")] = 0
+    sl: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=15,
+            description="service level, on RoCE the priority, 0 to 7; default: 0, on RoCE the first lossless",
+        ),
+    ] = None
     qps: Annotated[
         int, Field(ge=1, le=MOST_QPS, description="queue pairs that a pair of hosts spreads over")
     ] = 1
@@ -41,12 +48,14 @@ class JobContext:
         section: The entry of the scenario; problems are noted there.
         name: Name of the job.
         seed: Seed of the scenario.
+        default_sl: Service level of a workload that names none.
     """
 
     fabric: Fabric
     section: Section
     name: str
     seed: int
+    default_sl: int = 0
 
     def hca(self, text: PortText, *keys: str | int) -> PortRef | None:
         """The HCA port that a text names; a problem is noted where there is none."""
@@ -88,7 +97,11 @@ class JobContext:
 
     def flow(self, spec: JobSpec, src: PortRef, dst: PortRef) -> Flow:
         """A flow of this job between two ports."""
-        return Flow(f"{self.name}:{self._end(src)}>{self._end(dst)}", src, dst, spec.sl, spec.qps)
+        return Flow(f"{self.name}:{self._end(src)}>{self._end(dst)}", src, dst, self.sl(spec), spec.qps)
+
+    def sl(self, spec: JobSpec) -> int:
+        """The service level of this job."""
+        return self.default_sl if spec.sl is None else spec.sl
 
     def _end(self, port: PortRef) -> str:
         node = self.fabric.nodes[port.node].name

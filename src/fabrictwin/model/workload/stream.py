@@ -29,7 +29,7 @@ def compile_stream(spec: StreamSpec, context: JobContext) -> Job | None:
     if src.node == dst.node:
         context.section.refuse(f"'src' and 'dst' are the same HCA {spec.src.node!r}", "dst")
         return None
-    flow = Flow(context.name, src, dst, spec.sl, spec.qps)
+    flow = Flow(context.name, src, dst, context.sl(spec), spec.qps)
     return Job(context.name, spec.kind, (flow,), (program(spec, src.node, spec.loop(0)),))
 
 

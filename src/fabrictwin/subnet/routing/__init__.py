@@ -14,6 +14,7 @@ from fabrictwin.subnet.lids import assign_lids
 from fabrictwin.subnet.request import DEFAULT_DATA_VLS, RoutingRequest
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing.dfsssp import route_dfsssp
+from fabrictwin.subnet.routing.ecmp import route_ecmp
 from fabrictwin.subnet.routing.explicit import route_explicit
 from fabrictwin.subnet.routing.ftree import route_ftree
 from fabrictwin.subnet.routing.min_hop import route_min_hop
@@ -44,6 +45,7 @@ ROUTING_ENGINES = {
         RoutingEngine("up_down", route_up_down, True, "up towards the roots, then down; never deadlocks"),
         RoutingEngine("ftree", route_ftree, True, "fat trees: d-mod-k, no contention for shift patterns"),
         RoutingEngine("dfsssp", route_dfsssp, True, "shortest paths, layered on virtual lanes; any topology"),
+        RoutingEngine("ecmp", route_ecmp, False, "RoCE: all shortest paths, chosen by hash, draw or flowlet"),
         RoutingEngine("explicit", route_explicit, False, "the tables in the scenario, for experiments"),
     )
 }
@@ -58,7 +60,7 @@ def route_fabric(
     """LIDs and forwarding tables of a fabric, all links up.
 
     Args:
-        fabric: A valid InfiniBand fabric.
+        fabric: A valid fabric.
         routing: Engine and its options.
         data_vls: Data VLs that paths may use.
 
