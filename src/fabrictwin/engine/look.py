@@ -129,4 +129,4 @@ class Judge:
 
     def _waits_for_ever(self) -> bool:
         """Whether nothing that drops packets will break a deadlock."""
-        return not any(model.drops_waiting for model in self._scenario.switch_models.values())
+        return not any(model.breaks_deadlocks for model in self._scenario.switch_models.values())

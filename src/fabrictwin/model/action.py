@@ -30,6 +30,8 @@ class ActionKind(IntEnum):
     """The subnet manager on the node of ``target`` has the priority ``value`` from now on."""
     SM_SWEEP = 8
     """The subnet manager on the node of ``target`` is told to begin a heavy sweep."""
+    PFC_STORM = 9
+    """The HCA behind ``target`` pauses priority value - 1 all the time; -value: it does no longer."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

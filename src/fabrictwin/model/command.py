@@ -134,6 +134,7 @@ def _inject_fault(scenario: Scenario, command: Command) -> Scenario:
         scenario.mtu_bytes,
         scenario.hca_models,
         scenario.managers,
+        scenario.qos.lossless,
     )
     names = [fault.name for fault in scenario.faults]
     number = len(names)

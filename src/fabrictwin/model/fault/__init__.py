@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabrictwin.model.action import Action
-from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.fabric import Fabric, Technology
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, FaultSpec
 from fabrictwin.model.fault.link_degraded import LINK_DEGRADED
 from fabrictwin.model.fault.link_down import LINK_DOWN
 from fabrictwin.model.fault.link_flap import LINK_FLAP
 from fabrictwin.model.fault.overlap import find_overlaps, schedule
+from fabrictwin.model.fault.pfc_storm import PFC_STORM
 from fabrictwin.model.fault.receiver_not_ready import RECEIVER_NOT_READY
 from fabrictwin.model.fault.slow_receiver import SLOW_RECEIVER
 from fabrictwin.model.fault.sm_down import SM_DOWN
@@ -36,6 +37,7 @@ FAULTS: dict[str, FaultKind] = {
         RECEIVER_NOT_READY,
         SM_DOWN,
         SMA_UNRESPONSIVE,
+        PFC_STORM,
     )
 }
 MOST_ACTIONS = 50_000
@@ -90,6 +92,7 @@ def compile_faults(
     mtu_bytes: int,
     hca_models: Mapping[str, HcaModel],
     managers: tuple[Manager, ...] = (),
+    lossless: frozenset[int] = frozenset(),
 ) -> Faults:
     """Writes the actions of every entry; problems are noted in its section.
 
@@ -99,12 +102,17 @@ def compile_faults(
         mtu_bytes: Largest payload of a packet.
         hca_models: HCA models by name.
         managers: The subnet managers.
+        lossless: Lossless priorities.
     """
     changes: list[tuple[int, Change]] = []
     for index, (section, spec) in enumerate(entries):
         if section.is_full:
             break
-        made = FAULTS[spec.kind].compile(spec, FaultContext(fabric, section, mtu_bytes, hca_models, managers))
+        kind = FAULTS[spec.kind]
+        if kind.technology not in (None, fabric.technology):
+            section.refuse(_foreign(kind, fabric.technology), "kind")
+            continue
+        made = kind.compile(spec, FaultContext(fabric, section, mtu_bytes, hca_models, managers, lossless))
         changes += [(index, change) for change in made or ()]
         if 2 * len(changes) > MOST_ACTIONS:
             section.refuse(f"the faults would change the fabric more than {MOST_ACTIONS:,} times")
@@ -113,6 +121,15 @@ def compile_faults(
         section, spec = entries[later]
         section.refuse(f"overlaps with {entries[earlier][1].name!r}, which changes the same thing", "at")
     return Faults(tuple(_describe(*entry) for entry in entries), tuple(changes), schedule(changes))
+
+
+def _foreign(kind: FaultKind, technology: Technology) -> str:
+    names = [name for name, other in FAULTS.items() if other.technology in (None, technology)]
+    assert kind.technology is not None
+    return (
+        f"{kind.name!r} belongs to technology {kind.technology.value!r}; on {technology.label} use one of "
+        f"{', '.join(names)}"
+    )
 
 
 def _describe(section: Section, spec: FaultSpec) -> Fault:

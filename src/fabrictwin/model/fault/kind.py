@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.fabric import Fabric, Link, PortRef
+from fabrictwin.model.fabric import Fabric, Link, PortRef, Technology
 from fabrictwin.model.hardware import HcaModel
 from fabrictwin.model.lookup import find_cable
 from fabrictwin.model.named import NamedSpec
@@ -86,6 +86,7 @@ class FaultContext:
         mtu_bytes: Largest payload of a packet.
         hca_models: HCA models by name.
         managers: The subnet managers.
+        lossless: Lossless priorities.
     """
 
     fabric: Fabric
@@ -93,6 +94,7 @@ class FaultContext:
     mtu_bytes: int
     hca_models: Mapping[str, HcaModel]
     managers: tuple[Manager, ...] = ()
+    lossless: frozenset[int] = frozenset()
 
     def cable(self, spec: LinkFaultSpec) -> Link | None:
         """The cable that a fault names; a problem is noted where there is none."""
@@ -113,9 +115,11 @@ class FaultKind:
         summary: One line for the reference.
         spec: Its keys.
         compile: What it changes; None where a problem was noted.
+        technology: The only one that has it; None: both have.
     """
 
     name: str
     summary: str
     spec: type[FaultSpec]
     compile: Callable[[Any, FaultContext], list[Change] | None]
+    technology: Technology | None = None

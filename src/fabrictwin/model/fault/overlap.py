@@ -17,16 +17,21 @@ def schedule(changes: Sequence[tuple[int, Change]]) -> tuple[Action, ...]:
     Args:
         changes: Each with the index of its fault.
     """
-    starts = {(change.start_ps, change.kind, change.target) for _, change in changes}
+    starts = {(change.start_ps, _what(change)) for _, change in changes}
     actions = []
     for fault, change in changes:
         actions.append(Action(change.start_ps, change.kind, change.target, change.value, fault))
         if change.end_ps is None:
             continue
-        is_followed = (change.end_ps, change.kind, change.target) in starts
+        is_followed = (change.end_ps, _what(change)) in starts
         if change.kind is ActionKind.LINK_STATE or not is_followed:
             actions.append(Action(change.end_ps, change.kind, change.target, change.restored, fault))
     return tuple(_merge_link_states(sorted(actions)))
+
+
+def _what(change: Change) -> tuple[ActionKind, PortRef, int]:
+    """What is changed; several priorities of a port differ in what is restored."""
+    return change.kind, change.target, change.restored
 
 
 def _merge_link_states(actions: Iterable[Action]) -> Iterable[Action]:
@@ -50,10 +55,10 @@ def find_overlaps(changes: Sequence[tuple[int, Change]]) -> list[tuple[int, int]
     Args:
         changes: Each with the index of its fault.
     """
-    by_target: dict[tuple[ActionKind, PortRef], list[tuple[int, Change]]] = {}
+    by_target: dict[tuple[ActionKind, PortRef, int], list[tuple[int, Change]]] = {}
     for fault, change in changes:
         if change.kind is not ActionKind.LINK_STATE:
-            by_target.setdefault((change.kind, change.target), []).append((fault, change))
+            by_target.setdefault(_what(change), []).append((fault, change))
     pairs = []
     for same in by_target.values():
         same.sort(key=lambda item: (item[1].start_ps, item[0]))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.fabric import NodeKind, PortRef
+from fabrictwin.model.fabric import NodeKind, PortRef, Technology
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, LastingFaultSpec
 from fabrictwin.model.lookup import find_node
 from fabrictwin.model.quantities import Wanted
@@ -39,4 +39,5 @@ SM_DOWN = FaultKind(
     "A subnet manager dies, for a while or for ever; the fabric goes on.",
     SmDownSpec,
     compile_sm_down,
+    Technology.INFINIBAND,
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabrictwin.model.action import ActionKind
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, LastingFaultSpec
 from fabrictwin.model.lookup import find_node, first_cabled_port
 from fabrictwin.model.quantities import Wanted
@@ -39,4 +40,5 @@ SMA_UNRESPONSIVE = FaultKind(
     "A node does not answer subnet management packets, while its data plane goes on.",
     SmaUnresponsiveSpec,
     compile_sma_unresponsive,
+    Technology.INFINIBAND,
 )

@@ -9,11 +9,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fabrictwin.model.action import ActionKind
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, LinkFaultSpec
+from fabrictwin.model.hardware.headroom import frame_bytes
 
 PROBABILITY_UNIT = 2**32
 _OVERHEAD_BYTES = 26
-"""LRH, BTH, ICRC and VCRC of a full packet (models.md section 1.3)."""
+"""LRH, BTH, ICRC and VCRC of a full InfiniBand packet (models.md section 1.3)."""
 
 
 class SymbolErrorsSpec(LinkFaultSpec):
@@ -42,7 +44,7 @@ def compile_symbol_errors(spec: SymbolErrorsSpec, context: FaultContext) -> list
     link = context.cable(spec)
     if link is None:
         return None
-    value = _probability(spec, context.mtu_bytes)
+    value = _probability(spec, _packet_bytes(context))
     if value == 0:
         field = "ber" if spec.probability is None else "probability"
         context.section.refuse("would hit less than one packet in 2**32", field)
@@ -50,12 +52,19 @@ def compile_symbol_errors(spec: SymbolErrorsSpec, context: FaultContext) -> list
     return [Change(ActionKind.LINK_ERROR, link.a, value, 0, spec.at, spec.end_ps)]
 
 
-def _probability(spec: SymbolErrorsSpec, mtu_bytes: int) -> int:
+def _packet_bytes(context: FaultContext) -> int:
+    """A packet of full size."""
+    if context.fabric.technology is Technology.ROCE:
+        return frame_bytes(context.mtu_bytes)
+    return context.mtu_bytes + _OVERHEAD_BYTES
+
+
+def _probability(spec: SymbolErrorsSpec, packet_bytes: int) -> int:
     # Decimal arithmetic gives the same last bit on every machine; the mathematics library does not.
     if spec.probability is not None:
         hit = Decimal(str(spec.probability))
     else:
-        hit = 1 - (1 - Decimal(str(spec.ber))) ** (8 * (mtu_bytes + _OVERHEAD_BYTES))
+        hit = 1 - (1 - Decimal(str(spec.ber))) ** (8 * packet_bytes)
     return round(hit * PROBABILITY_UNIT)
 
 

@@ -8,6 +8,7 @@ from fabrictwin.model.hardware.connectx_roce import CONNECTX6_ROCE, CONNECTX7_RO
 from fabrictwin.model.hardware.ethernet_switch_model import EthernetSwitchModel, check_ethernet_switch_model
 from fabrictwin.model.hardware.hardware_model import HardwareModel
 from fabrictwin.model.hardware.hca_model import HcaModel, check_hca_model
+from fabrictwin.model.hardware.headroom import headroom_bytes, response_ps
 from fabrictwin.model.hardware.infiniscale import INFINISCALE4
 from fabrictwin.model.hardware.native import NATIVE_HCA, NATIVE_IB
 from fabrictwin.model.hardware.quantum import QUANTUM2, QUANTUM_HDR, QUANTUM_X800
@@ -45,4 +46,6 @@ __all__ = [
     "check_ethernet_switch_model",
     "check_hca_model",
     "check_switch_model",
+    "headroom_bytes",
+    "response_ps",
 ]

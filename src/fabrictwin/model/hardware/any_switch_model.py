@@ -31,5 +31,5 @@ class AnySwitchModel(HardwareModel):
 
     @property
     @abstractmethod
-    def drops_waiting(self) -> bool:
-        """Whether a packet that has waited for too long is dropped, so that a deadlock does not last."""
+    def breaks_deadlocks(self) -> bool:
+        """Whether it drops packets that have waited for too long, so that no deadlock lasts."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fabrictwin.model.hardware.any_switch_model import AnySwitchModel
 from fabrictwin.model.hardware.ecn import PROBABILITY_UNIT, EcnProfile
 from fabrictwin.model.hardware.hardware_model import MAX_LATENCY_PS, check_hardware
-from fabrictwin.model.hardware.headroom import HeadroomProfile, frame_bytes
+from fabrictwin.model.hardware.headroom import HeadroomProfile, check_headroom, frame_bytes
 from fabrictwin.model.hardware.limits import SMALLEST_MTU_BYTES, check_range
 from fabrictwin.units import PS_PER_MS
 
@@ -70,7 +70,7 @@ class EthernetSwitchModel(AnySwitchModel):
     watchdog: PfcWatchdog | None = None
 
     @property
-    def drops_waiting(self) -> bool:
+    def breaks_deadlocks(self) -> bool:
         """Whether there is a watchdog."""
         return self.watchdog is not None
 
@@ -95,11 +95,10 @@ def check_ethernet_switch_model(model: EthernetSwitchModel, mtu_bytes: int = SMA
         check_range("xon_offset_bytes", model.xon_offset_bytes, 0, model.shared_buffer_bytes),
         check_range("pause_quanta", model.pause_quanta, 1, LONGEST_PAUSE_QUANTA),
         check_range("data_vls", model.data_vls, PRIORITIES, PRIORITIES),
+        check_headroom(model.headroom_bytes, model.shared_buffer_bytes),
         *_check_ecn(model.ecn),
         *_check_watchdog(model.watchdog),
     ]
-    if model.headroom_bytes is not None:
-        checks.append(check_range("headroom_bytes", model.headroom_bytes, 1, model.shared_buffer_bytes))
     if model.response_ps is not None:
         checks.append(check_range("response_ps", model.response_ps, 0, MAX_LATENCY_PS))
     return [problem for problem in checks if problem]

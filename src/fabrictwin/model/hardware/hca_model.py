@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from fabrictwin.model.fabric import Technology
-from fabrictwin.model.hardware.ethernet_switch_model import LARGEST_BUFFER_BYTES
+from fabrictwin.model.hardware.ethernet_switch_model import LARGEST_BUFFER_BYTES, LONGEST_PAUSE_QUANTA
 from fabrictwin.model.hardware.hardware_model import (
     MAX_LATENCY_PS,
     MAX_RATE_BPS,
@@ -14,7 +15,7 @@ from fabrictwin.model.hardware.hardware_model import (
     check_blocked_hardware,
     check_hardware,
 )
-from fabrictwin.model.hardware.headroom import HeadroomProfile, frame_bytes
+from fabrictwin.model.hardware.headroom import HeadroomProfile, check_headroom, frame_bytes
 from fabrictwin.model.hardware.limits import (
     CREDIT_BLOCK_BYTES,
     LARGEST_ADVERTISED_BLOCKS,
@@ -26,6 +27,9 @@ from fabrictwin.units import PS_PER_US
 
 MAX_ACK_EVERY = 1 << 16
 INFINITE_RNR_RETRY = 7
+MAX_REORDER_PACKETS = 1 << 16
+
+LossRecovery = Literal["go_back_n", "selective_repeat"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +50,11 @@ class HcaModel(HardwareModel):
         headroom_bytes: On Ethernet, the part of the receive buffer that is kept for what comes after a pause;
             None: by ``headroom_profile``, from rate, length and MTU.
         headroom_profile: Formula for it; H1 is Linux's for these adapters.
+        pause_quanta: On Ethernet, quanta that a PFC frame asks for.
         response_ps: On Ethernet, from the end of a PFC frame to the stop of its priority; None: as IEEE 802.3
             allows at the rate of the cable.
+        loss_recovery: What is sent again after a loss: all that followed, or only what is missing.
+        reorder_packets: So many packets may come ahead of one before it counts as lost.
     """
 
     tx_latency_ps: int
@@ -62,7 +69,10 @@ class HcaModel(HardwareModel):
     xon_offset_bytes: int = 0
     headroom_bytes: int | None = None
     headroom_profile: HeadroomProfile = "h1_mlx5"
+    pause_quanta: int = LONGEST_PAUSE_QUANTA
     response_ps: int | None = None
+    loss_recovery: LossRecovery = "go_back_n"
+    reorder_packets: int = 0
 
 
 def check_hca_model(model: HcaModel, mtu_bytes: int = SMALLEST_MTU_BYTES) -> list[str]:
@@ -102,9 +112,10 @@ def _check_ethernet(model: HcaModel, mtu_bytes: int) -> list[str]:
         *check_hardware(model),
         f"{buffer} (one frame of {mtu_bytes} B of payload is {frame} B)" if buffer else "",
         check_range("xon_offset_bytes", model.xon_offset_bytes, 0, buffer_bytes),
+        check_range("pause_quanta", model.pause_quanta, 1, LONGEST_PAUSE_QUANTA),
+        check_range("reorder_packets", model.reorder_packets, 0, MAX_REORDER_PACKETS),
+        check_headroom(model.headroom_bytes, buffer_bytes),
     ]
-    if model.headroom_bytes is not None:
-        checks.append(check_range("headroom_bytes", model.headroom_bytes, 1, buffer_bytes))
     if model.response_ps is not None:
         checks.append(check_range("response_ps", model.response_ps, 0, MAX_LATENCY_PS))
     return checks

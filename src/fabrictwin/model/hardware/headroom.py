@@ -43,11 +43,35 @@ def frame_bytes(payload_bytes: int) -> int:
     return -(-(payload_bytes + DATA_OVERHEAD_BYTES) // 4) * 4 - PREAMBLE_AND_GAP_BYTES
 
 
-def response_time_ps(rate_bps: int) -> int:
+def response_ps(rate_bps: int) -> int:
     """How long a sender may take from the end of a PFC frame until it stops; that of the next higher rate
     (in quanta) where the standard has none."""
     quanta = _at_rate(_RESPONSE_QUANTA, rate_bps)
     return -(-quanta * QUANTUM_BITS * PS_PER_S // rate_bps)
+
+
+def least_headroom_bytes(rate_bps: int, length_mm: int, mtu_bytes: int, waits_ps: int) -> int:
+    """What comes in after a pause has been asked for, at worst: both ways of the cable, the response, and a
+    frame at either end.
+
+    Args:
+        rate_bps: Rate of the cable.
+        length_mm: Its length.
+        mtu_bytes: Largest payload of a packet.
+        waits_ps: From the end of the PFC frame until the sender stops.
+    """
+    both_ps = 2 * length_mm * _CABLE_PS_PER_MM + waits_ps
+    return -(-both_ps * rate_bps // (8 * PS_PER_S)) + 2 * frame_bytes(mtu_bytes)
+
+
+def check_headroom(headroom_bytes: int | None, buffer_bytes: int) -> str:
+    """A text if a headroom that was given is none, or more than there is; else empty."""
+    if headroom_bytes is None or 0 < headroom_bytes <= buffer_bytes:
+        return ""
+    return (
+        f"headroom_bytes must be from 1 to the buffer's {buffer_bytes}, got {headroom_bytes}: a lossless "
+        "priority must take 2 * rate * delay + response + 2 frames after it has asked for a pause"
+    )
 
 
 def headroom_bytes(profile: HeadroomProfile, rate_bps: int, length_mm: int, mtu_bytes: int) -> int:

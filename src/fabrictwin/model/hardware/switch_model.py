@@ -43,7 +43,7 @@ class SwitchModel(AnySwitchModel):
     arbitration: Arbitration = "round_robin"
 
     @property
-    def drops_waiting(self) -> bool:
+    def breaks_deadlocks(self) -> bool:
         """Whether some head-of-queue lifetime is finite."""
         return self.hoq_life_ps is not None or self.leaf_hoq_life_ps is not None
 

@@ -9,10 +9,12 @@ from pydantic import BeforeValidator, Field
 
 from fabrictwin.model.hardware.any_switch_model import Forwarding
 from fabrictwin.model.hardware.ethernet_switch_model import ALPHA_UNIT, INFINITE_ALPHA, LARGEST_ALPHA
+from fabrictwin.model.hardware.hca_model import LossRecovery
 from fabrictwin.model.hardware.headroom import HeadroomProfile
 from fabrictwin.model.quantities import (
     RateBps,
     SizeBytes,
+    SizeOrNothing,
     Spec,
     TimePs,
     Wanted,
@@ -122,12 +124,12 @@ class PfcOverrides(Overrides):
     }
 
     pfc_headroom: Annotated[
-        SizeBytes | None,
+        SizeOrNothing | None,
         Field(description="buffer of a lossless priority for what comes after its pause; default: a formula"),
     ] = None
     headroom_profile: Annotated[HeadroomProfile | None, Field(description="which formula")] = None
     pfc_xon_offset: Annotated[
-        SizeBytes | None, Field(description="a pause ends so far below the threshold that began it")
+        SizeOrNothing | None, Field(description="a pause ends so far below the threshold that began it")
     ] = None
     pfc_response: Annotated[
         TimePs | None, Field(description="from the end of a PFC frame to its effect; default: IEEE 802.3's")
@@ -146,7 +148,7 @@ class EthernetSwitchOverrides(PfcOverrides, AnySwitchOverrides):
     egress_alpha: Annotated[Alpha, Field(description="the same for the egress queue of a lossy priority")] = (
         None
     )
-    reserve: Annotated[SizeBytes | None, Field(description="own buffer of each priority group")] = None
+    reserve: Annotated[SizeOrNothing | None, Field(description="own buffer of each priority group")] = None
     ecn: Annotated[
         Any, Wanted("`none`, or a mapping"), Field(description="marking of egress queues; see below")
     ] = None
@@ -180,3 +182,10 @@ class HcaOverrides(AnyHcaOverrides):
 
 class RoceHcaOverrides(PfcOverrides, AnyHcaOverrides):
     """Keys of a RoCE ``hca_model``."""
+
+    loss_recovery: Annotated[
+        LossRecovery | None, Field(description="what is sent again: all since the loss, or what is missing")
+    ] = None
+    reorder_packets: Annotated[
+        int | None, Field(description="packets that may come ahead of one before it counts as lost")
+    ] = None

@@ -57,7 +57,7 @@ class Scenario:
         subnet_manager: Timing of the subnet managers.
         managers: Where they run; a manager's number everywhere else is its index here.
         sha256: Hash of the file, and of the file that it imports.
-        warnings: What was odd in an imported file, and how it was taken.
+        warnings: What was odd in an imported file, and how it was taken; what is legal but unwise.
     """
 
     name: str
