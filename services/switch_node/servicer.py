@@ -58,7 +58,7 @@ class SwitchNodeServicer(Base):
         ends, token = select_ports(shard, request.select)
         vls = shard.plan.vls
         rows = np.array([shard.plan.ports.of(end) for end in ends], np.int64)
-        lanes = (rows[:, None] * vls + np.arange(vls)).ravel()
+        lanes = shard.plan.lanes(rows)
         with shard.hold() as at_ps:
             pv, pv_input = shard.state.pv[lanes], shard.state.pv_input[lanes]
         queues = [

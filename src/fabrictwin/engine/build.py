@@ -120,6 +120,7 @@ def _build_parameters(plan: Plan, trace: bool, cc_role: CcRole) -> st.Records:
         1,
         st.PARAMETER,
         seed=scenario.seed,
+        ports=plan.ports.total,
         vls=plan.vls,
         mtu=scenario.mtu_bytes,
         shift=_bucket_shift(plan),

@@ -143,10 +143,10 @@ def _buffers(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def build_port_vls(plan: Plan, port: st.Records) -> st.Records:
-    """[ports * vls] PV."""
+    """[vls * ports] PV."""
     vls = plan.vls
     pv = st.records(
-        plan.ports.total * vls,
+        vls * plan.ports.total,
         st.PV,
         credit_at_ps=NEVER,
         fcp_ps=NEVER,
@@ -156,24 +156,24 @@ def build_port_vls(plan: Plan, port: st.Records) -> st.Records:
     )
     blocks, shifts = _buffers(plan)
     peer_node = port.node[port.peer]
-    pv.fccl = np.repeat(np.where(port.peer >= 0, blocks[peer_node], 0), vls)
-    pv.block_shift = np.repeat(np.where(port.peer >= 0, shifts[peer_node], 0), vls)
+    pv.fccl = np.tile(np.where(port.peer >= 0, blocks[peer_node], 0), vls)
+    pv.block_shift = np.tile(np.where(port.peer >= 0, shifts[peer_node], 0), vls)
     random = [model_of(plan.scenario, node).arbitration == "random" for node in plan.scenario.fabric.switches]
     drawing = np.isin(port.node, np.array(plan.scenario.fabric.switches, np.int64)[random])
     pv.care = np.where(_mark_thresholds(plan) >= 0, PvCare.MARKS, 0)
-    pv.care |= np.where(np.repeat(drawing, vls), PvCare.DRAWS, 0).astype(np.int8)
+    pv.care |= np.where(np.tile(drawing, vls), PvCare.DRAWS, 0).astype(np.int8)
     return pv
 
 
 def build_pv_inputs(plan: Plan, port: st.Records) -> st.Records:
-    """[ports * vls] PV_INPUT."""
-    cap = np.repeat(_buffers(plan)[0][port.node], plan.vls)
+    """[vls * ports] PV_INPUT."""
+    cap = np.tile(_buffers(plan)[0][port.node], plan.vls)
     number = np.arange(plan.ports.total) - plan.ports.first[port.node] + 1
     return st.records(
-        plan.ports.total * plan.vls,
+        plan.vls * plan.ports.total,
         st.PV_INPUT,
         last_fcp_ps=-NEVER,
-        number=np.repeat(number, plan.vls),
+        number=np.tile(number, plan.vls),
         due_ps=NEVER,
         due_head=-1,
         due_tail=-1,
@@ -183,21 +183,21 @@ def build_pv_inputs(plan: Plan, port: st.Records) -> st.Records:
 
 
 def _mark_thresholds(plan: Plan) -> np.ndarray:
-    """[ports * vls] blocks above which an output marks, -1: never."""
+    """[vls * ports] blocks above which an output marks, -1: never."""
     control = plan.scenario.congestion_control
-    marks = np.full((plan.ports.total, plan.vls), -1)
+    marks = np.full((plan.vls, plan.ports.total), -1)
     if control.algorithm == "ib_cca" and control.threshold > 0:
         node = nodes_of_ports(plan)
         switch = np.isin(node, plan.scenario.fabric.switches)
         blocks = _buffers(plan)[0][node] * (16 - control.threshold) // 16
-        marks[switch, : plan.vls - 1] = blocks[switch, None]
+        marks[: plan.vls - 1, switch] = blocks[switch]
     return marks.ravel()
 
 
 def build_pv_more(plan: Plan) -> st.Records:
-    """[ports * vls] PV_MORE."""
+    """[vls * ports] PV_MORE."""
     return st.records(
-        plan.ports.total * plan.vls,
+        plan.vls * plan.ports.total,
         st.PV_MORE,
         fifo_head=-1,
         fifo_tail=-1,

@@ -28,6 +28,7 @@ from fabrictwin.engine.codes import (
     EventKind,
 )
 from fabrictwin.engine.pools import give_cell, take_cell
+from fabrictwin.engine.port_vl import number_of, pv_of
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
@@ -57,18 +58,18 @@ def fcp_flight(s: State, p: int) -> int:
 
 
 @inline_kernel
-def schedule_credit(s: State, p: int, index: int, time_ps: int) -> None:
+def schedule_credit(s: State, p: int, vl: int, time_ps: int) -> None:
     """Looks for credits of a PV at a time, unless it is going to look earlier anyway."""
-    pv = s.pv[index]
+    pv = s.pv[pv_of(s, p, vl)]
     if time_ps < pv.credit_at_ps:
         pv.credit_at_ps = time_ps
-        push_event(s, time_ps, s.port[p].node, EventKind.CREDIT, index, p)
+        push_event(s, time_ps, s.port[p].node, EventKind.CREDIT, number_of(s, p, vl), p)
 
 
 @inline_kernel
 def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
     """Blocks of an input buffer become free: an FCP is due then."""
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     pv = s.pv_input[index]
     if pv.due_ps == NEVER:
         pv.due_ps = time_ps
@@ -76,29 +77,27 @@ def free_blocks(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
     elif pv.due_ps == time_ps:
         pv.due_blocks += blocks
     else:
-        _free_later(s, index, time_ps, blocks)
+        _free_later(s, p, vl, time_ps, blocks)
     if pv.wanted:
         pv.wanted = 0
-        _hasten_sender(s, index, time_ps)
+        _hasten_sender(s, p, vl, time_ps)
     if pv.eager:
         push_event(s, time_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
 
 
 @inline_kernel
-def _hasten_sender(s: State, index: int, time_ps: int) -> None:
+def _hasten_sender(s: State, p: int, vl: int, time_ps: int) -> None:
     """The first blocks to be freed in a buffer are due at a time: a blocked sender looks for their FCP."""
-    vls = s.par[0].vls
-    p = index // vls
     port = s.port[p]
-    sender = port.peer * vls + index - p * vls
-    if not port.remote and s.pv[sender].blocked:
+    if not port.remote and s.pv[pv_of(s, port.peer, vl)].blocked:
         at_ps = max(time_ps, port.tx_free_ps) + fcp_flight(s, p)
-        schedule_credit(s, port.peer, sender, at_ps)
+        schedule_credit(s, port.peer, vl, at_ps)
 
 
 @inline_kernel
-def _free_later(s: State, index: int, time_ps: int, blocks: int) -> None:
+def _free_later(s: State, p: int, vl: int, time_ps: int, blocks: int) -> None:
     """Puts freed blocks where they belong by time among those that are due."""
+    index = pv_of(s, p, vl)
     pv = s.pv_input[index]
     if time_ps < pv.due_ps:
         cell = take_cell(s, pv.due_ps, pv.due_blocks)
@@ -108,7 +107,7 @@ def _free_later(s: State, index: int, time_ps: int, blocks: int) -> None:
         pv.due_head = cell
         pv.due_ps = time_ps
         pv.due_blocks = blocks
-        _hasten_sender(s, index, time_ps)
+        _hasten_sender(s, p, vl, time_ps)
         return
     tail = np.int64(pv.due_tail)
     if tail >= 0 and s.cell[tail].time_ps > time_ps:
@@ -173,13 +172,13 @@ def _fcp_start(s: State, p: int, index: int) -> int:
 def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     """Sends one FCP with all that is due on a VL."""
     port = s.port[p]
-    vls = s.par[0].vls
-    pv = s.pv_input[p * vls + vl]
+    index = pv_of(s, p, vl)
+    pv = s.pv_input[index]
     while pv.due_ps <= start_ps:
         pv.advertised = (pv.advertised + pv.due_blocks) & SEQUENCE_MASK
-        _drop_first_due(s, p * vls + vl)
+        _drop_first_due(s, index)
     if pv.refresh:
-        forget_refresh(s, p * vls + vl)
+        forget_refresh(s, index)
     pv.last_fcp_ps = start_ps
     port.tx_free_ps = start_ps + wire_time(FCP_BYTES, port.fs_per_byte)
     pv.fcps += 1
@@ -190,9 +189,9 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
         _lose_fcp(s, p, vl, start_ps, arrival_ps)
         return
     if port.remote:
-        send_out(s, arrival_ps, port.peer * vls + vl, pv.advertised, FCP_UPDATE)
+        send_out(s, arrival_ps, number_of(s, port.peer, vl), pv.advertised, FCP_UPDATE)
     else:
-        append_fcp(s, port.peer, port.peer * vls + vl, arrival_ps, pv.advertised)
+        append_fcp(s, port.peer, pv_of(s, port.peer, vl), arrival_ps, pv.advertised)
     if pv.eager:
         _resynchronise(s, p, vl, arrival_ps)
 
@@ -218,12 +217,12 @@ def append_fcp(s: State, p: int, index: int, arrival_ps: int, fccl: int) -> None
 
 
 @seldom_kernel
-def send_out(s: State, arrival_ps: int, index: int, value: int, kind: int) -> None:
+def send_out(s: State, arrival_ps: int, number: int, value: int, kind: int) -> None:
     """Hands an FCP to the bus."""
     g = s.g[0]
     record = s.out_fcp[g.out_fcps]
     record.arrival_ps = arrival_ps
-    record.pv = index
+    record.pv = number
     record.value = value
     record.kind = kind
     g.out_fcps += 1
@@ -244,7 +243,7 @@ def _trace_fcp(s: State, p: int, vl: int, start_ps: int, fccl: int) -> None:
 def _is_hit(s: State, p: int) -> bool:
     sent = np.int64(0)
     for vl in range(s.par[0].vls):
-        sent += s.pv_input[p * s.par[0].vls + vl].fcps
+        sent += s.pv_input[pv_of(s, p, vl)].fcps
     bits = draw_below(s.par[0].seed, Stream.FCP_ERROR, p, sent, 1 << 31)
     return 2 * bits < s.port_more[p].error_below
 
@@ -254,7 +253,7 @@ def _lose_fcp(s: State, p: int, vl: int, start_ps: int, arrival_ps: int) -> None
     """The FCP does not arrive; the next one is due when the refresh would be."""
     port = s.port[p]
     if port.remote:
-        send_out(s, arrival_ps, port.peer * s.par[0].vls + vl, 0, FCP_LOST)
+        send_out(s, arrival_ps, number_of(s, port.peer, vl), 0, FCP_LOST)
     else:
         s.port_more[port.peer].symbol_errors += 1
     _plan_refresh(s, p, vl, start_ps)
@@ -263,7 +262,7 @@ def _lose_fcp(s: State, p: int, vl: int, start_ps: int, arrival_ps: int) -> None
 @seldom_kernel
 def _plan_refresh(s: State, p: int, vl: int, from_ps: int) -> None:
     """Something was lost: an FCP is due 65 536 symbol times after the last one, unless one goes before."""
-    s.pv_input[p * s.par[0].vls + vl].refresh = 1
+    s.pv_input[pv_of(s, p, vl)].refresh = 1
     free_blocks(s, p, vl, from_ps + wire_time(REFRESH_BYTE_TIMES, s.port[p].fs_per_byte), 0)
 
 
@@ -294,13 +293,13 @@ def forget_refresh(s: State, index: int) -> None:
 def _resynchronise(s: State, p: int, vl: int, arrival_ps: int) -> None:
     """This FCP's FCTBS shows the other end which blocks were lost."""
     port = s.port[p]
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     more = s.pv_more[index]
-    peer_index = port.peer * s.par[0].vls + vl
+    number = number_of(s, port.peer, vl)
     if port.remote:
-        send_out(s, arrival_ps, peer_index, more.lost_blocks, FCP_RESYNC)
+        send_out(s, arrival_ps, number, more.lost_blocks, FCP_RESYNC)
     else:
-        push_event(s, arrival_ps, port.peer_node, EventKind.RESYNC, peer_index, more.lost_blocks)
+        push_event(s, arrival_ps, port.peer_node, EventKind.RESYNC, number, more.lost_blocks)
     more.lost_blocks = 0
     s.pv_input[index].eager = 0
 
@@ -311,8 +310,8 @@ def send_fcps(s: State, p: int, until_ps: int) -> None:
     if s.par[0].vls > 2:
         _send_fcps_of_vls(s, p, until_ps)
         return
-    while s.pv_input[2 * p].due_ps <= until_ps and s.port[p].up:
-        start_ps = _fcp_start(s, p, 2 * p)
+    while s.pv_input[p].due_ps <= until_ps and s.port[p].up:
+        start_ps = _fcp_start(s, p, p)
         if start_ps > until_ps:
             return
         _advertise(s, p, 0, start_ps)
@@ -321,15 +320,14 @@ def send_fcps(s: State, p: int, until_ps: int) -> None:
 @seldom_kernel
 def _send_fcps_of_vls(s: State, p: int, until_ps: int) -> None:
     """The same among several VLs: the earliest start first, then the earliest due, then the lowest VL."""
-    vls = s.par[0].vls
     while s.port[p].up:
         best_vl = 0
         best_start = until_ps + 1
         best_due = NEVER
-        for vl in range(vls - 1):
-            due_ps = s.pv_input[p * vls + vl].due_ps
+        for vl in range(s.par[0].vls - 1):
+            due_ps = s.pv_input[pv_of(s, p, vl)].due_ps
             if due_ps <= until_ps:
-                start_ps = _fcp_start(s, p, p * vls + vl)
+                start_ps = _fcp_start(s, p, pv_of(s, p, vl))
                 if start_ps < best_start or (start_ps == best_start and due_ps < best_due):
                     best_vl = vl
                     best_start = start_ps
@@ -380,16 +378,16 @@ def has_credits(s: State, p: int, index: int, blocks: int, now_ps: int) -> bool:
 
 
 @inline_kernel
-def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
+def expect_credits(s: State, p: int, vl: int, now_ps: int) -> int:
     """A lower bound of when the next FCP for a PV arrives; NEVER: the other end will say (``wanted``)."""
-    pv = s.pv[index]
+    pv = s.pv[pv_of(s, p, vl)]
     if pv.fcp_ps < NEVER:
         return pv.fcp_ps
     port = s.port[p]
     if port.remote:
         return NEVER
     peer = port.peer
-    peer_index = index + (peer - p) * s.par[0].vls
+    peer_index = pv_of(s, peer, vl)
     if s.pv_input[peer_index].due_ps == NEVER or not s.port[peer].up:
         s.pv_input[peer_index].wanted = 1
         return NEVER
@@ -397,15 +395,15 @@ def expect_credits(s: State, p: int, index: int, now_ps: int) -> int:
 
 
 @inline_kernel
-def block_sender(s: State, p: int, index: int, now_ps: int, from_ps: int) -> None:
+def block_sender(s: State, p: int, vl: int, now_ps: int, from_ps: int) -> None:
     """The candidate of a PV waits for credits from a time on."""
-    pv = s.pv[index]
+    pv = s.pv[pv_of(s, p, vl)]
     if not pv.blocked:
         pv.blocked = 1
         pv.blocked_at_ps = from_ps
-    at_ps = expect_credits(s, p, index, now_ps)
+    at_ps = expect_credits(s, p, vl, now_ps)
     if at_ps < NEVER:
-        schedule_credit(s, p, index, at_ps)
+        schedule_credit(s, p, vl, at_ps)
     elif s.port[p].remote:
         s.g[0].horizon_ps = min(s.g[0].horizon_ps, s.g[0].credits_known_ps)
 
@@ -423,7 +421,7 @@ def unblock_sender(s: State, p: int, index: int, now_ps: int) -> None:
 @seldom_kernel
 def lose_blocks(s: State, p: int, vl: int, blocks: int) -> None:
     """A data packet was lost behind a port: its blocks come back with the next FCP that the port sends."""
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     pv = s.pv_input[index]
     s.pv_more[index].lost_blocks += blocks
     pv.eager = 1
@@ -434,9 +432,8 @@ def lose_blocks(s: State, p: int, vl: int, blocks: int) -> None:
 @seldom_kernel
 def plan_fcp(s: State, p: int, now_ps: int) -> None:
     """Makes an event for the next FCP of each VL that has lost blocks."""
-    vls = s.par[0].vls
-    for vl in range(vls - 1):
-        index = p * vls + vl
+    for vl in range(s.par[0].vls - 1):
+        index = pv_of(s, p, vl)
         if s.pv_input[index].eager and s.pv_input[index].due_ps < NEVER:
             start_ps = max(_fcp_start(s, p, index), now_ps)
             push_event(s, start_ps, s.port[p].node, EventKind.FCP_DUE, p, p)
@@ -453,23 +450,22 @@ def on_fcp_due(s: State, p: int, now_ps: int) -> None:
 def init_link(s: State, p: int, now_ps: int) -> None:
     """LINK_INIT: advertises what is free on every VL (Op = init)."""
     port = s.port[p]
-    vls = s.par[0].vls
     arrival_ps = now_ps + fcp_flight(s, p)
-    for vl in range(vls - 1):
-        advertised = s.pv_input[p * vls + vl].advertised
-        s.pv_input[p * vls + vl].last_fcp_ps = now_ps
-        peer_index = port.peer * vls + vl
+    for vl in range(s.par[0].vls - 1):
+        pv = s.pv_input[pv_of(s, p, vl)]
+        advertised = pv.advertised
+        pv.last_fcp_ps = now_ps
         if port.remote:
-            send_out(s, arrival_ps, peer_index, advertised, FCP_INIT)
+            send_out(s, arrival_ps, number_of(s, port.peer, vl), advertised, FCP_INIT)
         else:
-            append_fcp(s, port.peer, peer_index, arrival_ps, advertised)
-            schedule_credit(s, port.peer, peer_index, arrival_ps)
+            append_fcp(s, port.peer, pv_of(s, port.peer, vl), arrival_ps, advertised)
+            schedule_credit(s, port.peer, vl, arrival_ps)
 
 
 @inline_kernel
 def forget_due(s: State, p: int, vl: int, now_ps: int) -> int:
     """Drops what is due up to now from a receiver's list; returns the blocks that become free later."""
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     pv = s.pv_input[index]
     while pv.due_ps <= now_ps:
         _drop_first_due(s, index)

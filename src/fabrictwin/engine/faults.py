@@ -23,6 +23,7 @@ from fabrictwin.engine.codes import NEVER, SEQUENCE_MASK, EventKind, LogKind
 from fabrictwin.engine.hca import set_drain_rate
 from fabrictwin.engine.link import discard_packet
 from fabrictwin.engine.pools import give_packet, write_log
+from fabrictwin.engine.port_vl import pv_of, split_number
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import discard_waiting, pop_fifo
@@ -36,7 +37,7 @@ LFT_WRITE, VOID = 100, 101
 @kernel
 def _flush_fifo(s: State, p: int, vl: int, now_ps: int) -> None:
     """Discards responses of an HCA, or VL15 packets, that wait at a port."""
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     while s.pv_more[index].fifo_head >= 0:
         packet_index = pop_fifo(s, index)
         packet = s.packet[packet_index]
@@ -59,14 +60,15 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
     s.port_more[p].downed += 1
     vls = s.par[0].vls
     for vl in range(vls):
-        pv = s.pv[p * vls + vl]
+        index = pv_of(s, p, vl)
+        pv = s.pv[index]
         _flush_fifo(s, p, vl, now_ps)
         if port.voq0 >= 0 and vl < vls - 1:
             discard_waiting(s, p, vl, now_ps)
-        hear_fcps(s, p, p * vls + vl, NEVER - 1)
-        s.pv_input[p * vls + vl].flapped = 1
+        hear_fcps(s, p, index, NEVER - 1)
+        s.pv_input[index].flapped = 1
         if pv.blocked:
-            unblock_sender(s, p, p * vls + vl, now_ps)
+            unblock_sender(s, p, index, now_ps)
         pv.credit_at_ps = NEVER
         if port.voq0 < 0 and pv.ring_head < 0:
             port.vl_mask = port.vl_mask & (0xFFFF ^ (1 << vl))
@@ -75,21 +77,21 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
 @kernel
 def _link_up(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
-    vls = s.par[0].vls
     port.up = 1
     s.port_more[p].up_at_ps = now_ps
     port.tx_free_ps = now_ps
     port.data_free_ps = now_ps
     s.port_more[p].last_tail_ps = 0
-    for vl in range(vls - 1):
-        s.pv[p * vls + vl].fctbs = 0
-        s.pv[p * vls + vl].fccl = 0
-        s.pv_more[p * vls + vl].lost_blocks = 0
-        pv = s.pv_input[p * vls + vl]
+    for vl in range(s.par[0].vls - 1):
+        index = pv_of(s, p, vl)
+        s.pv[index].fctbs = 0
+        s.pv[index].fccl = 0
+        s.pv_more[index].lost_blocks = 0
+        pv = s.pv_input[index]
         pv.eager = 0
         pv.wanted = 0
         if pv.refresh:
-            forget_refresh(s, p * vls + vl)
+            forget_refresh(s, index)
         later = forget_due(s, p, vl, now_ps)
         pv.advertised = (pv.cap - pv.held_blocks - later) & SEQUENCE_MASK
     push_event(s, now_ps, port.node, EventKind.LINK_INIT, p, p)
@@ -101,11 +103,9 @@ def _change_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
     send_fcps(s, p, now_ps)
     port = s.port[p]
     port.fs_per_byte = fs_per_byte
-    vls = s.par[0].vls
-    for vl in range(vls - 1):
-        index = port.peer * vls + vl
-        if not port.remote and s.pv[index].blocked:
-            schedule_credit(s, port.peer, index, now_ps)
+    for vl in range(s.par[0].vls - 1):
+        if not port.remote and s.pv[pv_of(s, port.peer, vl)].blocked:
+            schedule_credit(s, port.peer, vl, now_ps)
 
 
 @kernel
@@ -154,9 +154,8 @@ def on_action(s: State, a: int, now_ps: int) -> None:
 
 
 @kernel
-def on_resync(s: State, index: int, blocks: int, now_ps: int) -> None:
+def on_resync(s: State, number: int, blocks: int, now_ps: int) -> None:
     """RESYNC: ABR := FCTBS; the blocks of lost packets are free."""
-    vls = s.par[0].vls
-    p = index // vls
+    p, vl = split_number(s, number)
     if s.port[p].up:
-        free_blocks(s, p, index - p * vls, now_ps, blocks)
+        free_blocks(s, p, vl, now_ps, blocks)

@@ -16,6 +16,7 @@ from fabrictwin.engine.cc.ib_cca import injection_delay
 from fabrictwin.engine.codes import EventKind, PacketKind, QpState
 from fabrictwin.engine.link import receive_packet
 from fabrictwin.engine.pools import give_packet
+from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, pop_fifo
@@ -71,7 +72,7 @@ def _take_data(s: State, index: int) -> int:
 @inline_kernel
 def take_from_hca(s: State, p: int, vl: int) -> int:
     """Removes the candidate of a VL: a response, else the next packet of the queue pair whose turn it is."""
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     if s.pv_more[index].fifo_head >= 0:
         packet_index = pop_fifo(s, index)
         s.responder[s.packet[packet_index].qp].response = -1
@@ -111,7 +112,7 @@ def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
     else:
         s.packet[port.drain_tail].next = packet_index
     port.drain_tail = packet_index
-    s.pv_input[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
+    s.pv_input[pv_of(s, packet.port, packet.vl)].held_blocks += packet.blocks
     _drain_next(s, packet.port, now_ps)
 
 
@@ -122,7 +123,7 @@ def on_drained(s: State, p: int, now_ps: int) -> int:
     index = port.draining
     port.draining = -1
     packet = s.packet[index]
-    s.pv_input[p * s.par[0].vls + packet.vl].held_blocks -= packet.blocks
+    s.pv_input[pv_of(s, p, packet.vl)].held_blocks -= packet.blocks
     free_blocks(s, p, packet.vl, now_ps, packet.blocks)
     served = on_data(s, index, now_ps)
     give_packet(s, index)

@@ -15,6 +15,7 @@ import numpy as np
 from fabrictwin.engine.cbfc import free_blocks, lose_blocks, wire_time
 from fabrictwin.engine.codes import LLR_TRIES, SEQUENCE_MASK, EventKind, Flag
 from fabrictwin.engine.pools import give_packet
+from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
@@ -31,9 +32,8 @@ def blocks_of(wire: int, block_shift: int) -> int:
 def release_input(s: State, index: int, time_ps: int) -> None:
     """The buffer that a packet stands in is free from a time on."""
     packet = s.packet[index]
-    vls = s.par[0].vls
-    s.pv_input[packet.port * vls + packet.vl].held_blocks -= packet.blocks
-    if packet.vl < vls - 1 and packet.blocks > 0:
+    s.pv_input[pv_of(s, packet.port, packet.vl)].held_blocks -= packet.blocks
+    if packet.vl < s.par[0].vls - 1 and packet.blocks > 0:
         free_blocks(s, packet.port, packet.vl, time_ps, packet.blocks)
 
 
@@ -113,7 +113,6 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     port = s.port[p]
     packet = s.packet[index]
     g = s.g[0]
-    vls = s.par[0].vls
     ser_ps = wire_time(packet.wire, port.fs_per_byte)
     start_ps = max(now_ps, port.tx_free_ps)
     packet.start_ps = start_ps
@@ -127,7 +126,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     if s.par[0].trace:
         _trace_packet(s, p, index, vl)
     g.packet_hops += 1
-    pv = s.pv[p * vls + vl]
+    pv = s.pv[pv_of(s, p, vl)]
     packet.blocks = blocks_of(packet.wire, pv.block_shift)
     packet.head_in_ps = start_ps + port.delay_ps
     packet.ser_ps = ser_ps
@@ -136,7 +135,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
         s.port_more[p].last_tail_ps = packet.head_in_ps + ser_ps
     port.xmit_bytes += packet.wire
     port.xmit_pkts += 1
-    if vl < vls - 1:
+    if vl < s.par[0].vls - 1:
         pv.fctbs = (pv.fctbs + packet.blocks) & SEQUENCE_MASK
         if packet.bits & Flag.CORRUPTED:
             lose_blocks(s, p, vl, packet.blocks)
@@ -178,7 +177,7 @@ def receive_packet(s: State, index: int, now_ps: int) -> bool:
     """Counts a packet that arrives at a port; False: it is lost and gone."""
     packet = s.packet[index]
     q = np.int64(packet.port)
-    pv = s.pv_input[q * s.par[0].vls + packet.vl]
+    pv = s.pv_input[pv_of(s, q, packet.vl)]
     if packet.hits > 0 or pv.flapped:
         more = s.port_more[q]
         if more.down_at_ps > packet.start_ps and tail_in(s, index) > more.down_at_ps:

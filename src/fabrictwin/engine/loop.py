@@ -27,6 +27,7 @@ from fabrictwin.engine.hca import on_arrive_hca, on_drained
 from fabrictwin.engine.link import schedule_arrival
 from fabrictwin.engine.pools import take_packet
 from fabrictwin.engine.port import on_credit, on_port_free, serve_port
+from fabrictwin.engine.port_vl import pv_of, split_number
 from fabrictwin.engine.queue import advance_group, next_event, push_event
 from fabrictwin.engine.rank import on_received, run_rank
 from fabrictwin.engine.state import State
@@ -116,10 +117,10 @@ def _fetch_packet(s: State, at: int) -> None:
     event = s.sorted[at]
     if (event.key >> 31) & _KIND_MASK == EventKind.ARRIVE:
         prefetch(s.packet, event.detail)
-        prefetch(s.pv_input, (event.key & _ARGUMENT_MASK) * s.par[0].vls)
+        prefetch(s.pv_input, event.key & _ARGUMENT_MASK)
     else:
         prefetch(s.port, event.detail)
-        prefetch(s.pv, event.detail * s.par[0].vls)
+        prefetch(s.pv, event.detail)
 
 
 @inline_kernel
@@ -170,11 +171,10 @@ def _credit_horizon(s: State, horizon_ps: int) -> int:
     g.stuck_ps = -1
     if g.credits_known_ps >= horizon_ps:
         return horizon_ps
-    vls = s.par[0].vls
     for i in range(g.boundary_ports):
         p = np.int64(s.boundary[i])
-        for vl in range(vls - 1):
-            pv = s.pv[p * vls + vl]
+        for vl in range(s.par[0].vls - 1):
+            pv = s.pv[pv_of(s, p, vl)]
             if pv.blocked and pv.fcp_ps == NEVER:
                 return g.credits_known_ps
     return horizon_ps
@@ -239,12 +239,11 @@ def run(s: State, until_ps: int) -> int:
 @kernel
 def settle(s: State, owned, now_ps: int) -> None:  # type: ignore[no-untyped-def]
     """Works out every FCP that starts up to now on some ports, and what has arrived; changes no future."""
-    vls = s.par[0].vls
     for p in owned:
         send_fcps(s, p, now_ps)
     for p in owned:
-        for vl in range(vls - 1):
-            hear_fcps(s, p, p * vls + vl, now_ps)
+        for vl in range(s.par[0].vls - 1):
+            hear_fcps(s, p, pv_of(s, p, vl), now_ps)
 
 
 @kernel
@@ -277,23 +276,23 @@ def take_in(s: State, packets, fcps, reactions) -> bool:  # type: ignore[no-unty
     """
     if _room(s) < len(packets) + len(fcps) + len(reactions):
         return False
-    vls = s.par[0].vls
     for i in range(len(packets)):
         index = take_packet(s)
         s.packet[index] = packets[i]
         schedule_arrival(s, index, s.port[packets[i].port].node)
     for i in range(len(fcps)):
         record = fcps[i]
-        p = record.pv // vls
+        p, vl = split_number(s, np.int64(record.pv))
         if record.kind == FCP_LOST:
             s.port_more[p].symbol_errors += 1
         elif record.kind == FCP_RESYNC:
             node = s.port[p].node
             push_event(s, record.arrival_ps, node, EventKind.RESYNC, record.pv, record.value)
         else:
-            append_fcp(s, p, np.int64(record.pv), record.arrival_ps, record.value)
-            if s.pv[record.pv].blocked or record.kind == FCP_INIT:
-                schedule_credit(s, p, record.pv, record.arrival_ps)
+            index = pv_of(s, p, vl)
+            append_fcp(s, p, index, record.arrival_ps, record.value)
+            if s.pv[index].blocked or record.kind == FCP_INIT:
+                schedule_credit(s, p, vl, record.arrival_ps)
     for i in range(len(reactions)):
         time_ps, entity = reactions[i].time_ps, np.int64(reactions[i].entity)
         if s.par[0].cc_role == CcRole.REACTION_POINTS:
@@ -307,22 +306,20 @@ def take_in(s: State, packets, fcps, reactions) -> bool:  # type: ignore[no-unty
 def next_step(s: State) -> int:
     """Fabric time of the next event, or of an FCP for another shard, whichever may come first."""
     step_ps = next_event(s)
-    vls = s.par[0].vls
     for i in range(s.g[0].boundary_ports):
-        first = np.int64(s.boundary[i]) * vls
-        for vl in range(vls - 1):
-            step_ps = min(step_ps, s.pv_input[first + vl].due_ps)
+        p = np.int64(s.boundary[i])
+        for vl in range(s.par[0].vls - 1):
+            step_ps = min(step_ps, s.pv_input[pv_of(s, p, vl)].due_ps)
     return step_ps
 
 
 @kernel
 def may_resynchronise(s: State, ports) -> bool:  # type: ignore[no-untyped-def]
     """Whether blocks are lost, or can be, on what some ports send."""
-    vls = s.par[0].vls
     for p in ports:
         if s.port_more[p].error_below > 0:
             return True
-        for vl in range(vls - 1):
-            if s.pv_input[p * vls + vl].eager:
+        for vl in range(s.par[0].vls - 1):
+            if s.pv_input[pv_of(s, p, vl)].eager:
                 return True
     return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.codes import NEVER
+from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.state import State
 from fabrictwin.jit import kernel
 
@@ -24,14 +25,13 @@ def add_ports(s: State, now_ps: int, sent: np.ndarray, waiting: np.ndarray, wait
         waiting: [ports] bytes that wait for the output.
         waited_ps: [ports] time that candidates have waited for credits.
     """
-    vls = s.par[0].vls
     for p in range(len(sent)):
         if s.port[p].peer < 0:
             continue
         sent[p] += s.port[p].xmit_bytes
         waited_ps[p] += s.port_more[p].xmit_wait_ps
-        for vl in range(vls - 1):
-            pv = s.pv[p * vls + vl]
+        for vl in range(s.par[0].vls - 1):
+            pv = s.pv[pv_of(s, p, vl)]
             waiting[p] += pv.waiting_blocks << pv.block_shift
             if pv.blocked and pv.blocked_at_ps < now_ps:
                 waited_ps[p] += now_ps - pv.blocked_at_ps
@@ -40,11 +40,10 @@ def add_ports(s: State, now_ps: int, sent: np.ndarray, waiting: np.ndarray, wait
 @kernel
 def blocked_since(s: State, now_ps: int) -> int:
     """Fabric time since which the longest waiting candidate waits for credits, NEVER if none does."""
-    vls = s.par[0].vls
     since_ps = np.int64(NEVER)
-    for p in range(s.g[0].ports):
-        for vl in range(vls - 1):
-            pv = s.pv[p * vls + vl]
+    for p in range(s.par[0].ports):
+        for vl in range(s.par[0].vls - 1):
+            pv = s.pv[pv_of(s, p, vl)]
             if pv.blocked and pv.blocked_at_ps < now_ps:
                 since_ps = min(since_ps, pv.blocked_at_ps)
     return since_ps

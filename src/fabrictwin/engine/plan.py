@@ -54,6 +54,10 @@ class Plan:
     ranks: tuple[tuple[int, int], ...]
     vls: int
 
+    def lanes(self, ports: np.ndarray) -> np.ndarray:
+        """[n * vls] index of each VL of some ports [n], port by port."""
+        return (ports[:, None] + self.ports.total * np.arange(self.vls)).ravel()
+
 
 def make_plan(scenario: Scenario, forwarding: Forwarding) -> Plan:
     """Numbers ports, flows, queue pairs and ranks."""

@@ -25,6 +25,7 @@ from fabrictwin.engine.cbfc import (
 from fabrictwin.engine.codes import NEVER, PacketKind
 from fabrictwin.engine.hca import after_data, take_from_hca
 from fabrictwin.engine.link import blocks_of, serve_later, transmit
+from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, pop_fifo, take_from_queues
 from fabrictwin.engine.transport import next_wire
@@ -47,10 +48,10 @@ def _candidate_wire(s: State, p: int, index: int) -> int:
 @inline_kernel
 def _is_ready(s: State, p: int, vl: int, now_ps: int) -> bool:
     """Whether the candidate of a VL may leave now; if not, it waits for credits."""
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     blocks = blocks_of(_candidate_wire(s, p, index), s.pv[index].block_shift)
     if not has_credits(s, p, index, blocks, now_ps):
-        block_sender(s, p, index, now_ps, now_ps)
+        block_sender(s, p, vl, now_ps, now_ps)
         return False
     if s.pv[index].blocked:
         unblock_sender(s, p, index, now_ps)
@@ -83,7 +84,7 @@ def _lacks_news(s: State, p: int, now_ps: int) -> bool:
     for vl in range(s.par[0].vls - 1):
         if (port.vl_mask >> vl) & 1 == 0:
             continue
-        index = p * s.par[0].vls + vl
+        index = pv_of(s, p, vl)
         blocks = blocks_of(_candidate_wire(s, p, index), s.pv[index].block_shift)
         if not has_credits(s, p, index, blocks, now_ps):
             g.horizon_ps = now_ps
@@ -106,25 +107,24 @@ def _plan_next(s: State, p: int, now_ps: int) -> None:
     """After a packet: PORT_FREE, or the arrival of credits if the only candidate must wait for that."""
     port = s.port[p]
     vls = s.par[0].vls
-    if s.par[0].management and s.pv_more[p * vls + vls - 1].fifo_head >= 0:
+    if s.par[0].management and s.pv_more[pv_of(s, p, vls - 1)].fifo_head >= 0:
         serve_later(s, p, port.data_free_ps)
         return
     if port.vl_mask == 0:
         return
     if vls == 2 and not port.remote:
-        index = p * vls
-        pv = s.pv[index]
-        blocks = blocks_of(_candidate_wire(s, p, index), pv.block_shift)
+        pv = s.pv[p]
+        blocks = blocks_of(_candidate_wire(s, p, p), pv.block_shift)
         if not fits_credits(pv.fccl, pv.fctbs, blocks):
-            hear_fcps(s, p, index, now_ps)
+            hear_fcps(s, p, p, now_ps)
             if not fits_credits(pv.fccl, pv.fctbs, blocks):
-                at_ps = expect_credits(s, p, index, now_ps)
+                at_ps = expect_credits(s, p, 0, now_ps)
                 if at_ps >= port.data_free_ps:
                     if not pv.blocked:
                         pv.blocked = 1
                         pv.blocked_at_ps = port.data_free_ps
                     if at_ps < NEVER:
-                        schedule_credit(s, p, index, at_ps)
+                        schedule_credit(s, p, 0, at_ps)
                     return
     serve_later(s, p, port.data_free_ps)
 
@@ -135,12 +135,12 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     port = s.port[p]
     vls = s.par[0].vls
     last = vls - 1
-    vl15 = s.par[0].management and s.pv_more[p * vls + last].fifo_head >= 0
+    vl15 = s.par[0].management and s.pv_more[pv_of(s, p, last)].fifo_head >= 0
     if port.up == 0 or (port.vl_mask == 0 and not vl15):
         return
     if port.data_free_ps > now_ps:
         # An HCA may have a response by now, which is smaller than the packet that waits for credits.
-        if vls > 2 or vl15 or port.voq0 < 0 or not s.pv[p * vls].blocked:
+        if vls > 2 or vl15 or port.voq0 < 0 or not s.pv[p].blocked:
             serve_later(s, p, port.data_free_ps)
         return
     vl = last
@@ -160,7 +160,7 @@ def serve_port(s: State, p: int, now_ps: int) -> None:
     send_fcps(s, p, now_ps)
     sender = np.int64(-1)
     if vl15:
-        packet_index = pop_fifo(s, p * vls + last)
+        packet_index = pop_fifo(s, pv_of(s, p, last))
     elif port.voq0 < 0:
         packet_index = take_from_hca(s, p, vl)
         if s.packet[packet_index].kind == PacketKind.DATA:
@@ -184,9 +184,9 @@ def on_port_free(s: State, p: int) -> int:
 
 
 @inline_kernel
-def on_credit(s: State, index: int, p: int, now_ps: int) -> int:
+def on_credit(s: State, number: int, p: int, now_ps: int) -> int:
     """CREDIT: returns the port to serve, or nobody if the event is stale."""
-    pv = s.pv[index]
+    pv = s.pv[pv_of(s, p, number - p * s.par[0].vls)]
     if pv.credit_at_ps != now_ps:
         return NOBODY
     pv.credit_at_ps = NEVER

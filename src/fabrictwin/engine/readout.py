@@ -100,8 +100,9 @@ class Readout:
         return self._of_nodes(name, self._node_of_port)
 
     def by_port_vl(self, name: str) -> Records:
-        """An array of the VLs of ports."""
-        return self._of_nodes(name, np.repeat(self._node_of_port, self.plan.vls))
+        """A copy of an array of the VLs of ports, port by port."""
+        array = self._of_nodes(name, np.tile(self._node_of_port, self.plan.vls))
+        return array.take(self.plan.lanes(np.arange(self.plan.ports.total)))
 
     def per_port(self, name: str, field: str) -> np.ndarray:
         """[ports] sum over the VLs of a port."""

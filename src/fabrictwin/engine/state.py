@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of a fabric in motion: records in arrays, one array for each kind of thing.
 
-Indices: ``port`` runs over every port of every node; ``pv = port * vls + vl``, where the last VL stands for
-VL15;
+Indices: ``port`` runs over every port of every node; ``pv = vl * ports + port``, where the last VL stands for
+VL15 (``port_vl.py``);
 ``voq = ports[out].voq0 + vl * node ports + (input port number - 1)``. Times are in ps, sizes in bytes or in
 credit blocks. Pools (packets, messages, cells, events) are linked lists through ``next``, -1 ends one.
 """
@@ -320,7 +320,6 @@ GLOBAL = np.dtype(
         ("heap_size", "i8"),
         ("sorted_size", "i8"),
         ("boundary_ports", "i8"),
-        ("ports", "i8"),
     ],
     align=True,
 )
@@ -328,6 +327,7 @@ GLOBAL = np.dtype(
 PARAMETER = np.dtype(
     [
         ("seed", "i8"),
+        ("ports", "i4"),
         ("vls", "i4"),  # data VLs, plus one for VL15
         ("mtu", "i4"),
         ("shift", "i4"),  # bucket width of the wheel, log2 ps
@@ -410,7 +410,7 @@ LOGS = {
 }
 """Arrays that are filled from the start, by the counter in GLOBAL of what they hold."""
 
-CAPACITIES = {name: f"{name}_size" for name in LOGS} | {"boundary": "boundary_ports", "port": "ports"}
+CAPACITIES = {name: f"{name}_size" for name in LOGS} | {"boundary": "boundary_ports"}
 """Arrays whose length kernels need, by the field of GLOBAL that holds it."""
 
 ARBITRATION_ENTRY = np.dtype([("vl", "i4"), ("weight", "i4")], align=True)
@@ -425,9 +425,9 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "par": PARAMETER,  # [1]
     "port": PORT,  # [ports]
     "port_more": PORT_MORE,  # [ports]
-    "pv": PV,  # [ports * vls]
-    "pv_input": PV_INPUT,  # [ports * vls]
-    "pv_more": PV_MORE,  # [ports * vls]
+    "pv": PV,  # [vls * ports]
+    "pv_input": PV_INPUT,  # [vls * ports]
+    "pv_more": PV_MORE,  # [vls * ports]
     "voq": VOQ,
     "packet": PACKET,  # pool
     "cell": CELL,  # pool

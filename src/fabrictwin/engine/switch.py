@@ -16,6 +16,7 @@ from fabrictwin.engine.cc.ib_cca import mark_fecn
 from fabrictwin.engine.codes import DROP_PORT, NEVER, STALL_FACTOR, EventKind, LogKind, PacketKind, PvCare
 from fabrictwin.engine.link import blocks_of, discard_packet, receive_packet, tail_in, transmit
 from fabrictwin.engine.pools import write_log
+from fabrictwin.engine.port_vl import number_of, pv_of, split_number
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
@@ -71,24 +72,25 @@ def _ring_turn(s: State, index: int) -> None:
 
 
 @seldom_kernel
-def _turn_randomly(s: State, index: int) -> None:
-    pv = s.pv[index]
-    seed = s.par[0].seed
-    places = draw_below(seed, Stream.ARBITER, index, s.pv_more[index].departures, pv.ring_count)
+def _turn_randomly(s: State, p: int, vl: int) -> None:
+    index = pv_of(s, p, vl)
+    seed, number = s.par[0].seed, number_of(s, p, vl)
+    places = draw_below(seed, Stream.ARBITER, number, s.pv_more[index].departures, s.pv[index].ring_count)
     for _ in range(places):
         _ring_turn(s, index)
 
 
 @seldom_kernel
-def arm_hoq(s: State, p: int, index: int) -> None:
+def arm_hoq(s: State, p: int, vl: int) -> None:
     """Makes sure that a HOQ_TIMER of a PV is under way."""
-    pv = s.pv[index]
+    pv = s.pv[pv_of(s, p, vl)]
     life_ps = hoq_life(s, p)
     if life_ps >= NEVER:
         pv.care = pv.care | PvCare.NO_HOQ
         return
     pv.care = pv.care | PvCare.HOQ_ARMED
-    push_event(s, pv.head_since_ps + life_ps, s.port[p].node, EventKind.HOQ_TIMER, index, p)
+    at_ps = pv.head_since_ps + life_ps
+    push_event(s, at_ps, s.port[p].node, EventKind.HOQ_TIMER, number_of(s, p, vl), p)
 
 
 @inline_kernel
@@ -102,10 +104,10 @@ def hoq_life(s: State, p: int) -> int:
 def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> None:
     port = s.port[out]
     packet = s.packet[packet_index]
-    index = out * s.par[0].vls + vl
+    index = pv_of(s, out, vl)
     pv = s.pv[index]
     node_ports = s.node[port.node].ports
-    voq = port.voq0 + vl * node_ports + s.pv_input[packet.port * s.par[0].vls].number - 1
+    voq = port.voq0 + vl * node_ports + s.pv_input[packet.port].number - 1
     packet.next = -1
     pv.waiting_blocks += packet.blocks
     if s.voq[voq].head < 0:
@@ -117,7 +119,7 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
             pv.head_since_ps = now_ps
             port.vl_mask = port.vl_mask | (1 << vl)
             if not pv.care & (PvCare.HOQ_ARMED | PvCare.NO_HOQ):
-                arm_hoq(s, out, index)
+                arm_hoq(s, out, vl)
     else:
         s.packet[s.voq[voq].tail].next = packet_index
         s.voq[voq].tail = packet_index
@@ -134,7 +136,7 @@ def _forget_discards(s: State, index: int) -> None:
 def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
     """Removes the candidate of an output's VL, and turns the ring."""
     port = s.port[p]
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     pv = s.pv[index]
     voq = np.int64(pv.ring_head)
     packet_index = np.int64(s.voq[voq].head)
@@ -153,7 +155,7 @@ def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
         _ring_turn(s, index)
     pv.head_since_ps = now_ps
     if pv.ring_count > 1 and pv.care & PvCare.DRAWS:
-        _turn_randomly(s, index)
+        _turn_randomly(s, p, vl)
     return packet_index
 
 
@@ -161,7 +163,7 @@ def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
 def take_from_queues(s: State, p: int, vl: int, now_ps: int) -> int:
     """Removes the candidate of an output's VL to send it, and marks it if the output is congested."""
     packet_index = _remove_candidate(s, p, vl, now_ps)
-    index = p * s.par[0].vls + vl
+    index = pv_of(s, p, vl)
     pv = s.pv[index]
     if pv.care & PvCare.DISCARDED:
         _forget_discards(s, index)
@@ -188,13 +190,12 @@ def _refuse(s: State, packet_index: int, out: int, now_ps: int) -> int:
 @seldom_kernel
 def _offer_vl15(s: State, packet_index: int, out: int) -> int:
     packet = s.packet[packet_index]
-    vls = s.par[0].vls
     port_in = s.port_more[packet.port]
-    if s.pv_input[packet.port * vls + packet.vl].held_blocks > port_in.vl15_blocks:
+    if s.pv_input[pv_of(s, packet.port, packet.vl)].held_blocks > port_in.vl15_blocks:
         port_in.vl15_dropped += 1
         discard_packet(s, packet_index, tail_in(s, packet_index))
         return NOBODY
-    push_fifo(s, out * vls + vls - 1, packet_index)
+    push_fifo(s, pv_of(s, out, s.par[0].vls - 1), packet_index)
     return out
 
 
@@ -202,15 +203,15 @@ def _offer_vl15(s: State, packet_index: int, out: int) -> int:
 def offer_packet(s: State, packet_index: int, out: int, now_ps: int) -> int:
     """A packet is ready for its output; returns the port to serve."""
     packet = s.packet[packet_index]
-    vls = s.par[0].vls
     if s.port[out].up == 0:
         return _refuse(s, packet_index, out, now_ps)
     if packet.kind == PacketKind.MANAGEMENT:
         return _offer_vl15(s, packet_index, out)
     vl = np.int64(s.sl2vl[packet.sl])
-    if vl >= vls - 1:
+    if vl >= s.par[0].vls - 1:
         return _refuse(s, packet_index, out, now_ps)
-    if s.pv[out * vls + vl].care & PvCare.STALLED and s.pv_more[out * vls + vl].stalled_until_ps > now_ps:
+    index = pv_of(s, out, vl)
+    if s.pv[index].care & PvCare.STALLED and s.pv_more[index].stalled_until_ps > now_ps:
         return _refuse(s, packet_index, out, now_ps)
     _enqueue(s, out, vl, packet_index, now_ps)
     return out
@@ -242,7 +243,6 @@ def peek_entry(s: State, packet_index: int, node_index: int) -> None:
 def peek_output(s: State, packet_index: int, p: int, node_index: int) -> None:
     """Fetches the output that a packet on its way to a node's port will want."""
     node = s.node[node_index]
-    vls = s.par[0].vls
     if node.switch < 0:
         return
     number = np.int64(s.lft[node.switch * s.par[0].lids + s.packet[packet_index].dlid])
@@ -250,25 +250,25 @@ def peek_output(s: State, packet_index: int, p: int, node_index: int) -> None:
         return
     out = node.port0 + number - 1
     prefetch(s.port, out)
-    prefetch(s.pv, out * vls)
-    prefetch(s.pv_input, out * vls)
+    prefetch(s.pv, out)
+    prefetch(s.pv_input, out)
     first = s.port[node.port0].voq0
-    prefetch(s.voq, first + (number - 1) * (vls - 1) * node.ports + p - node.port0)
+    prefetch(s.voq, first + (number - 1) * (s.par[0].vls - 1) * node.ports + p - node.port0)
 
 
 @inline_kernel
 def peek_queue(s: State, p: int) -> None:
     """Fetches the queue at the front of an output's first VL."""
-    front = s.pv[p * s.par[0].vls].ring_head
+    front = s.pv[p].ring_head
     if front >= 0 and s.port[p].voq0 >= 0:
         prefetch(s.voq, front)
-    prefetch(s.pv_input, p * s.par[0].vls)
+    prefetch(s.pv_input, p)
 
 
 @inline_kernel
 def peek_candidate(s: State, p: int) -> None:
     """Fetches the packet at the front of an output's first VL."""
-    front = s.pv[p * s.par[0].vls].ring_head
+    front = s.pv[p].ring_head
     if front >= 0 and s.port[p].voq0 >= 0 and s.voq[front].head >= 0:
         prefetch(s.packet, s.voq[front].head)
 
@@ -282,16 +282,16 @@ def _pass_through(s: State, packet_index: int, out: int, now_ps: int) -> bool:
     port = s.port[out]
     if port.vl_mask != 0 or port.data_free_ps > now_ps or port.up == 0 or s.par[0].management:
         return False
-    pv = s.pv[2 * out]
+    pv = s.pv[out]
     packet = s.packet[packet_index]
     if pv.care & PvCare.STALLED or s.sl2vl[packet.sl] != 0:
         return False
-    if not has_credits(s, out, 2 * out, blocks_of(packet.wire, pv.block_shift), now_ps):
+    if not has_credits(s, out, out, blocks_of(packet.wire, pv.block_shift), now_ps):
         return False
     if pv.care & PvCare.DISCARDED:
-        _forget_discards(s, 2 * out)
+        _forget_discards(s, out)
     if pv.care & PvCare.DRAWS:
-        s.pv_more[2 * out].departures += 1
+        s.pv_more[out].departures += 1
     pv.starved = 0
     send_fcps(s, out, now_ps)
     transmit(s, out, packet_index, 0, now_ps)
@@ -304,7 +304,7 @@ def on_arrive_switch(s: State, packet_index: int, node_index: int, now_ps: int) 
     if not receive_packet(s, packet_index, now_ps):
         return NOBODY
     packet = s.packet[packet_index]
-    s.pv_input[packet.port * s.par[0].vls + packet.vl].held_blocks += packet.blocks
+    s.pv_input[pv_of(s, packet.port, packet.vl)].held_blocks += packet.blocks
     out = find_output(s, packet_index, node_index)
     if out < 0:
         return _refuse(s, packet_index, out, now_ps)
@@ -330,29 +330,29 @@ def on_stored(s: State, packet_index: int, now_ps: int) -> int:
 @seldom_kernel
 def discard_waiting(s: State, p: int, vl: int, now_ps: int) -> None:
     """Discards all that waits for an output's VL."""
-    while s.pv[p * s.par[0].vls + vl].ring_count > 0:
+    index = pv_of(s, p, vl)
+    pv = s.pv[index]
+    while pv.ring_count > 0:
         packet_index = _remove_candidate(s, p, vl, now_ps)
         s.port_more[p].xmit_discards += 1
         discard_packet(s, packet_index, max(now_ps, tail_in(s, packet_index)))
-    pv = s.pv[p * s.par[0].vls + vl]
     if pv.blocked:
-        unblock_sender(s, p, p * s.par[0].vls + vl, now_ps)
+        unblock_sender(s, p, index, now_ps)
     pv.credit_at_ps = NEVER
 
 
 @seldom_kernel
-def on_hoq_timer(s: State, index: int, now_ps: int) -> int:
+def on_hoq_timer(s: State, number: int, now_ps: int) -> int:
     """HOQ_TIMER: discards a candidate that is too old; returns the port to serve."""
-    vls = s.par[0].vls
-    p = index // vls
-    vl = index - p * vls
+    p, vl = split_number(s, number)
+    index = pv_of(s, p, vl)
     pv = s.pv[index]
     pv.care = pv.care & ~PvCare.HOQ_ARMED
     if pv.ring_count == 0:
         return NOBODY
     life_ps = hoq_life(s, p)
     if pv.head_since_ps + life_ps > now_ps:
-        arm_hoq(s, p, index)
+        arm_hoq(s, p, vl)
         return NOBODY
     packet_index = _remove_candidate(s, p, vl, now_ps)
     s.port_more[p].xmit_discards += 1
@@ -369,5 +369,5 @@ def on_hoq_timer(s: State, index: int, now_ps: int) -> int:
         discard_waiting(s, p, vl, now_ps)
         write_log(s, now_ps, s.port[p].node, LogKind.VL_STALLED, p, vl)
     elif pv.ring_count > 0:
-        arm_hoq(s, p, index)
+        arm_hoq(s, p, vl)
     return p

@@ -27,6 +27,7 @@ from fabrictwin.engine.codes import (
 )
 from fabrictwin.engine.link import serve_later
 from fabrictwin.engine.pools import give_message, take_message, take_packet, write_log
+from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, push_fifo
@@ -40,7 +41,7 @@ MAX_OUTSTANDING = (1 << 23) - 1
 def join_ring(s: State, qp: int) -> None:
     """A queue pair stands at the end of the ring of its port and VL."""
     requester = s.requester[qp]
-    index = requester.port * s.par[0].vls + requester.vl
+    index = pv_of(s, requester.port, requester.vl)
     pv = s.pv[index]
     requester.next = -1
     requester.state = QpState.READY
@@ -64,7 +65,7 @@ def can_send(s: State, qp: int) -> bool:
 def _choose_again(s: State, qp: int, now_ps: int) -> None:
     """What a queue pair would send has changed: where its VL waits for credits, another packet may fit."""
     requester = s.requester[qp]
-    pv = s.pv[requester.port * s.par[0].vls + requester.vl]
+    pv = s.pv[pv_of(s, requester.port, requester.vl)]
     if pv.blocked and pv.ring_count > 0:
         serve_later(s, requester.port, max(now_ps, s.port[requester.port].data_free_ps))
 
@@ -73,7 +74,8 @@ def _choose_again(s: State, qp: int, now_ps: int) -> None:
 def leave_ring(s: State, qp: int, now_ps: int) -> None:
     """Takes a queue pair out of the ring, wherever it stands."""
     requester = s.requester[qp]
-    pv = s.pv[requester.port * s.par[0].vls + requester.vl]
+    index = pv_of(s, requester.port, requester.vl)
+    pv = s.pv[index]
     before = -1
     here = pv.ring_head
     while here != qp:
@@ -86,11 +88,11 @@ def leave_ring(s: State, qp: int, now_ps: int) -> None:
     if pv.ring_tail == qp:
         pv.ring_tail = before
     pv.ring_count -= 1
-    if pv.ring_count == 0 and s.pv_more[requester.port * s.par[0].vls + requester.vl].fifo_head < 0:
+    if pv.ring_count == 0 and s.pv_more[index].fifo_head < 0:
         mask = np.int64(1) << requester.vl
         s.port[requester.port].vl_mask = s.port[requester.port].vl_mask & (0xFFFF ^ mask)
         if pv.blocked:
-            unblock_sender(s, requester.port, requester.port * s.par[0].vls + requester.vl, now_ps)
+            unblock_sender(s, requester.port, index, now_ps)
     requester.state = QpState.IDLE
     _choose_again(s, qp, now_ps)
 
@@ -199,7 +201,7 @@ def _finish_oldest(s: State, qp: int) -> None:
 def _send_datagrams(s: State, qp: int, now_ps: int) -> int:
     """Queues every packet of a management queue pair on VL15; returns the port to serve."""
     requester = s.requester[qp]
-    index = requester.port * s.par[0].vls + s.par[0].vls - 1
+    index = pv_of(s, requester.port, s.par[0].vls - 1)
     while can_send(s, qp):
         push_fifo(s, index, build_data(s, qp))
         advance_requester(s, qp, now_ps, now_ps)
@@ -478,7 +480,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     packet.port = -1
     packet.hits = 0
     responder.response = index
-    push_fifo(s, responder.port * s.par[0].vls + responder.vl, index)
+    push_fifo(s, pv_of(s, responder.port, responder.vl), index)
     s.port[responder.port].vl_mask = s.port[responder.port].vl_mask | (1 << np.int64(responder.vl))
     return np.int64(responder.port)
 

@@ -86,7 +86,7 @@ class PortReader:
         if not self._ends:
             raise StateError("this process holds no ports")
         self._rows = np.array([plan.ports.of(end) for end in self._ends], np.int64)
-        self._lanes = (self._rows[:, None] * plan.vls + np.arange(plan.vls)).ravel()
+        self._lanes = plan.lanes(self._rows)
         self._last = self._read()[0]
 
     def read(self, most: int) -> PortActivity:

@@ -87,7 +87,7 @@ def read_counters(source: FabricSource, ends: Sequence[PortRef]) -> tuple[int, l
     """(fabric time in ps, counters of some ports)."""
     plan, fabric = source.plan, source.plan.scenario.fabric
     rows = np.array([plan.ports.of(end) for end in ends], np.int64)
-    lanes = (rows[:, None] * plan.vls + np.arange(plan.vls)).ravel()
+    lanes = plan.lanes(rows)
     columns: dict[str, np.ndarray] = {}
     with source.hold() as at_ps:
         for name, (array, field) in PORT_COUNTERS.items():

@@ -43,7 +43,7 @@ class Layout:
         fabric = plan.scenario.fabric
         self.ends: list[PortRef] = sorted(end for end in fabric.link_at if owned[end.node])
         self.ports = np.array([plan.ports.of(end) for end in self.ends], np.int64)
-        self.pvs = (self.ports[:, None] * plan.vls + np.arange(plan.vls)).ravel()
+        self.pvs = plan.lanes(self.ports)
         is_switch = np.array([fabric.nodes[end.node].kind is NodeKind.SWITCH for end in self.ends], bool)
         self.switch_ports = np.flatnonzero(is_switch)
         self.hca_ports = np.flatnonzero(~is_switch)
