@@ -13,8 +13,6 @@ from fabrictwin.subnet.routing import ROUTING_ENGINES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "scenario.md"
-
-
 WRITER = runpy.run_path(str(REPOSITORY / "docs" / "make_scenario_reference.py"))
 
 
