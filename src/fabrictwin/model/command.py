@@ -17,19 +17,18 @@ from typing import Any
 
 from fabrictwin.errors import InputError, Problem, nearest
 from fabrictwin.model.action import ActionKind
+from fabrictwin.model.fabric import PortRef
 from fabrictwin.model.fault import Change, compile_faults, find_overlaps, read_faults, schedule
-from fabrictwin.model.lookup import find_hca_port
 from fabrictwin.model.program import Job
-from fabrictwin.model.quantities import PortText
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.model.section import Section
+from fabrictwin.model.subnet_manager import HIGHEST_PRIORITY, find_manager
 from fabrictwin.model.workload import check_service_levels, compile_workload, read_workload
 from fabrictwin.model.yaml_loader import Document, FieldPath, read_text
 from fabrictwin.units import PS_PER_NS, show_time
 
 SCHEMA = "fabrictwin.commands/1"
 LARGEST_LOG_BYTES = 16 << 20
-HIGHEST_SM_PRIORITY = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +206,12 @@ def _stop_job(job: Job, at_ps: int) -> Job:
 def _order_subnet(kind: ActionKind) -> Callable[[Scenario, Command], Scenario]:
     def order(scenario: Scenario, command: Command) -> Scenario:
         section = _section(command, dict(command.arguments), {})
-        node = section.at(0, "node").value
-        target = find_hca_port(scenario.fabric, section, PortText(str(node), None), 0, "node")
+        name = str(command.arguments.get("node"))
+        manager = find_manager(scenario.managers, scenario.fabric, section, name, 0, "node")
         section.raise_problems()
-        assert target is not None
-        value = int(command.arguments.get("priority", HIGHEST_SM_PRIORITY))
-        change = Change(kind, target, value, value, command.at_ps, None)
+        assert manager is not None
+        value = HIGHEST_PRIORITY
+        change = Change(kind, PortRef(manager.node, manager.port), value, value, command.at_ps, None)
         return _with_changes(scenario, (*scenario.changes, (-1, change)))
 
     return order

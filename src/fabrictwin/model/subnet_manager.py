@@ -9,8 +9,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from fabrictwin.model.fabric import Fabric
-from fabrictwin.model.lookup import find_hca_port, first_cabled_port
+from fabrictwin.model.fabric import Fabric, NodeKind
+from fabrictwin.model.lookup import find_hca_port, find_node, first_cabled_port
 from fabrictwin.model.quantities import Endpoint, Spec, TimePs, Wanted
 from fabrictwin.model.section import Section
 from fabrictwin.units import PS_PER_MS, PS_PER_S, PS_PER_US, show_time
@@ -181,3 +181,25 @@ def compile_managers(entries: Sequence[tuple[Section, ManagerKeys]], fabric: Fab
         guid = fabric.nodes[port.node].port_guid(port.port)
         managers[port.node] = Manager(port.node, port.port, keys.priority, guid)
     return tuple(managers.values()) if entries else default_managers(fabric)
+
+
+def find_manager(
+    managers: Sequence[Manager], fabric: Fabric, section: Section, name: str, *keys: str | int
+) -> Manager | None:
+    """The subnet manager that runs on an HCA; a problem is noted where there is none.
+
+    Args:
+        managers: All subnet managers.
+        fabric: The fabric.
+        section: Where the name stands.
+        name: Name of the HCA.
+        keys: Where the name stands, below the section.
+    """
+    node = find_node(fabric, section, name, *keys, kind=NodeKind.HCA)
+    if node is None:
+        return None
+    manager = next((manager for manager in managers if manager.node == node), None)
+    if manager is None:
+        hosts = [fabric.nodes[manager.node].name for manager in managers]
+        section.refuse_name("host of a subnet manager", name, hosts, *keys)
+    return manager

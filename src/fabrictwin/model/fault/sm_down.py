@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.fabric import NodeKind, PortRef, Technology
+from fabrictwin.model.fabric import PortRef, Technology
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, LastingFaultSpec
-from fabrictwin.model.lookup import find_node
 from fabrictwin.model.quantities import Wanted
+from fabrictwin.model.subnet_manager import find_manager
 
 
 class SmDownSpec(LastingFaultSpec):
@@ -23,15 +23,10 @@ class SmDownSpec(LastingFaultSpec):
 
 def compile_sm_down(spec: SmDownSpec, context: FaultContext) -> list[Change] | None:
     """It stops, and starts again from nothing."""
-    node = find_node(context.fabric, context.section, spec.node, "node", kind=NodeKind.HCA)
-    if node is None:
-        return None
-    manager = next((manager for manager in context.managers if manager.node == node), None)
+    manager = find_manager(context.managers, context.fabric, context.section, spec.node, "node")
     if manager is None:
-        hosts = [context.fabric.nodes[manager.node].name for manager in context.managers]
-        context.section.refuse_name("host of a subnet manager", spec.node, hosts, "node")
         return None
-    return [Change(ActionKind.SM_STATE, PortRef(node, manager.port), 0, 1, spec.at, spec.end_ps)]
+    return [Change(ActionKind.SM_STATE, PortRef(manager.node, manager.port), 0, 1, spec.at, spec.end_ps)]
 
 
 SM_DOWN = FaultKind(
