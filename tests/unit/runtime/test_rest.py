@@ -79,3 +79,14 @@ def test_process_says_once_that_it_rests() -> None:
 
 def test_process_whose_next_event_is_near_does_not_rest() -> None:
     assert not Rest().has_come(NEXT_PS - FAR_PS + 1, _Process(NEXT_PS))
+
+
+def test_process_that_comes_back_has_counted_what_it_had() -> None:
+    rest, again = Rest(), Rest()
+    rest.said, rest.heard, rest.asked = 3, 2, 1
+    again.load(rest.save())
+    report = np.zeros(1, BY_NAME["report"].dtype)
+    assert again.is_asked
+    again.note(report)
+    assert (report["said"][0], report["heard"][0], report["asked"][0]) == (3, 2, 1)
+    assert not again.is_asked
