@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "fabrictwin"
 DOORS = ("jit.py", "engine/state_type.py")
 """The decorators, and the type that a State has in compiled code."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).as_posix() not in DOORS)
-DECORATORS = {"kernel", "inline_kernel"}
+DECORATORS = {"kernel", "inline_kernel", "seldom_kernel"}
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
