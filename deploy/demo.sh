@@ -58,7 +58,7 @@ run fault inject link_down --link "$cable" --duration 1ms --owner demo --json "$
 healed_ns=$(($(value end_ps "$build/fault.json") / 1000 + 600000))
 
 say "See it heal: a trap reaches the subnet manager, it sweeps, it writes new tables; then the cable comes back"
-run wait --until "${healed_ns}ns" --timeout 30 --twin "$twin" || true
+run wait --until "${healed_ns}ns" --timeout 120 --twin "$twin" || true
 stop_watching
 
 say "Look at what has happened"

@@ -28,7 +28,7 @@ from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.server import LEAST_VERSION, connect
 
 PROGRAMS = ("valkey-server", "redis-server")
-START_S = 5.0
+START_S = 30.0
 STOP_S = 2.0
 LONGEST_SOCKET_PATH = 100
 """The kernel takes 107 bytes."""
