@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from integration.patience import wait_until
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = Path(sys.executable).with_name("fabrictwin")
 WITHIN_S = 300
@@ -72,6 +74,21 @@ class Machine:
         """What the command gives as JSON."""
         answer: dict[str, Any] = json.loads(self.do(*arguments, "--json", "-"))
         return answer
+
+    def status(self, *arguments: str) -> dict[str, Any]:
+        """How a twin is; a service may be slow to answer on a busy machine."""
+        run = self.run("status", *arguments, "--json", "-")
+        assert run.returncode in (0, 1), (run.stdout, run.stderr)
+        status: dict[str, Any] = json.loads(run.stdout)
+        return status
+
+    def wait_for_health(self, shard: str, health: str) -> None:
+        """Waits until the command says how a service is."""
+
+        def is_so() -> bool:
+            return (shard, health) in [(each["shard"], each["health"]) for each in self.status()["services"]]
+
+        wait_until(is_so, self.status)
 
     def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """Runs the command beside the test."""

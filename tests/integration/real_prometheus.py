@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from fabrictwin.telemetry import Target, target_groups
+from integration.patience import PATIENCE_S, wait_until
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy" / "prometheus"
-SCRAPE_INTERVAL = "1s"
-READY_TIMEOUT_S = 30
+PORTS_TO_TRY = 5
+"""Another program may take a port between the moment when it was free and that when it is listened on."""
 
 
 class Sample(NamedTuple):
@@ -50,12 +51,18 @@ class Prometheus:
             return [Sample({}, float(data["result"][1]))]
         return [Sample(item["metric"], float(item["value"][1])) for item in data["result"]]
 
-    def wait_for(self, expression: str, timeout_s: float) -> None:
+    def wait_for(self, expression: str, within_s: float = PATIENCE_S) -> None:
         """Waits until a query returns data."""
-        end_s = time.monotonic() + timeout_s
-        while not self.query(expression):
-            assert time.monotonic() < end_s, f"no data after {timeout_s} s: {expression}"
-            time.sleep(0.5)
+        wait_until(lambda: bool(self.query(expression)), lambda: f"no data: {expression}", within_s)
+
+    def wait_for_scrapes(self) -> None:
+        """Waits until each target was scraped once more, from beginning to end."""
+        now_s = time.time()
+        self.wait_for(f"min(up * timestamp(up)) > {now_s}")
+
+    def names_of(self, selector: str) -> set[str]:
+        """Names of the metrics that a selector finds."""
+        return {sample.labels["__name__"] for sample in self.query(f"count by (__name__) ({selector})")}
 
     def targets(self) -> list[dict[str, Any]]:
         """What it scrapes."""
@@ -69,7 +76,7 @@ class Prometheus:
     def _get(self, path: str, parameters: dict[str, str]) -> dict[str, Any]:
         url = f"{self._url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         try:
-            with urllib.request.urlopen(url, timeout=10) as answer:
+            with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                 return dict(json.load(answer))
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{parameters}: {error.read().decode()}") from error
@@ -99,21 +106,30 @@ def running_prometheus(
     configuration = folder / "prometheus"
     shutil.copytree(DEPLOY, configuration)
     file = configuration / "prometheus.yml"
-    file.write_text(file.read_text().replace(" 2s", f" {SCRAPE_INTERVAL}"))
     for path in more_rules:
         shutil.copy(path, configuration / "rules" / f"{path.name}.yml")
     (configuration / "targets" / "twin.json").write_text(json.dumps(target_groups(twin, targets)))
-    address = f"127.0.0.1:{_free_port()}"
-    command = [program, f"--config.file={file}", f"--storage.tsdb.path={folder / 'data'}"]
-    command += [f"--web.listen-address={address}", "--log.level=warn"]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+    command = [program, f"--config.file={file}", f"--storage.tsdb.path={folder / 'data'}", "--log.level=warn"]
+    process, url = _start(command, folder / "log")
     try:
-        _wait_until_ready(process, f"http://{address}/-/ready", folder / "log")
-        yield Prometheus(f"http://{address}")
+        yield Prometheus(url)
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(PATIENCE_S)
+
+
+def _start(command: list[str], log: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Starts it on a free port; returns it, ready, and where it answers."""
+    for _ in range(PORTS_TO_TRY):
+        address = f"127.0.0.1:{_free_port()}"
+        with log.open("w") as stream:
+            process = subprocess.Popen(
+                [*command, f"--web.listen-address={address}"], stdout=stream, stderr=stream
+            )
+        if _becomes_ready(process, f"http://{address}/-/ready"):
+            return process, f"http://{address}"
+        assert "address already in use" in log.read_text(), log.read_text()
+    raise AssertionError(f"no port stays free: {log.read_text()}")
 
 
 def _free_port() -> int:
@@ -122,13 +138,15 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    end_s = time.monotonic() + READY_TIMEOUT_S
-    while time.monotonic() < end_s:
-        assert process.poll() is None, log.read_text()
+def _becomes_ready(process: subprocess.Popen[bytes], url: str) -> bool:
+    """Waits until it is; false if it ends instead."""
+
+    def answers() -> bool:
         try:
             with urllib.request.urlopen(url, timeout=1):
-                return
+                return True
         except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f"Prometheus is not ready after {READY_TIMEOUT_S} s: {log.read_text()}")
+            return False
+
+    wait_until(lambda: process.poll() is not None or answers())
+    return process.poll() is None

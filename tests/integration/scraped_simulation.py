@@ -32,6 +32,7 @@ class Running:
         history: [ports] bytes that each port has sent, by the fabric time of the end of each step.
         walls: Wall time of these ends, seconds since 1970.
         moving: Set while it steps.
+        stop: Set at the end.
     """
 
     stepped: SteppedSimulation
@@ -40,18 +41,29 @@ class Running:
     walls: dict[int, float] = field(default_factory=dict)
     moving: threading.Event = field(default_factory=threading.Event)
     stop: threading.Event = field(default_factory=threading.Event)
+    _stepping: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, pace_ps_per_s: int) -> None:
         """Steps at a pace until told to stop."""
         next_s = time.monotonic()
         while not self.stop.is_set():
-            self.stepped.step(self.stepped.simulation.now_ps + STEP_PS)
-            self.history[self.stepped.simulation.now_ps] = self.stepped.state.port.xmit_bytes.copy()
-            self.walls[self.stepped.simulation.now_ps] = time.time()
+            with self._stepping:
+                if self.moving.is_set():
+                    self._step()
             next_s = max(next_s + STEP_PS / pace_ps_per_s, time.monotonic())
             self.stop.wait(next_s - time.monotonic())
             while not self.moving.wait(0.05) and not self.stop.is_set():
                 pass
+
+    def _step(self) -> None:
+        self.stepped.step(self.stepped.simulation.now_ps + STEP_PS)
+        self.history[self.stepped.simulation.now_ps] = self.stepped.state.port.xmit_bytes.copy()
+        self.walls[self.stepped.simulation.now_ps] = time.time()
+
+    def halt(self) -> None:
+        """Lets it stand; returns when it does."""
+        with self._stepping:
+            self.moving.clear()
 
 
 @contextmanager

@@ -17,10 +17,11 @@ from typing import Any
 
 import grpc
 
+from integration.patience import PATIENCE_S
+
 REPOSITORY = Path(__file__).resolve().parents[2]
-START_S = 180.0
+START_S = 300.0
 """Kernels may have to be compiled."""
-END_S = 20.0
 
 
 def environment() -> dict[str, str]:
@@ -74,7 +75,7 @@ class Running:
         """Signals it and waits; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(END_S)
+        return self.process.wait(PATIENCE_S)
 
     def close(self) -> None:
         """Makes sure that nothing is left."""

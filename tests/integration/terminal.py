@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from integration.patience import PATIENCE_S
+
 
 class Session(NamedTuple):
     """What came of it.
@@ -35,7 +37,6 @@ def run_on_terminal(
     until: str,
     keys: bytes,
     size: tuple[int, int] = (100, 30),
-    within_s: float = 60.0,
 ) -> Session:
     """Runs a command, waits for a text on the screen, presses keys, and waits for the end.
 
@@ -45,7 +46,6 @@ def run_on_terminal(
         until: The text.
         keys: What is pressed then.
         size: (columns, lines) of the terminal.
-        within_s: Longest time that it may all take.
     """
     ours, theirs = pty.openpty()
     columns, lines = size
@@ -60,7 +60,7 @@ def run_on_terminal(
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )
     os.close(theirs)
-    shown, pressed, deadline = b"", False, time.monotonic() + within_s
+    shown, pressed, deadline = b"", False, time.monotonic() + PATIENCE_S
     try:
         while time.monotonic() < deadline:
             shown += _read(ours)

@@ -14,15 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabrictwin.api.v1 import director_pb2 as pb
 from fabrictwin.engine.partition import split_by_kind
 from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.convert import WindowData, decode
 from fabrictwin.runtime.offline import open_simulation
-from fabrictwin.units import PS_PER_NS, PS_PER_US
+from fabrictwin.units import PS_PER_NS
 from integration.live_twin import live_twin
 
-WITHIN_S = 60.0
 FCP_MODULUS = 4096
 SCENARIO = """
 version: 1
@@ -33,7 +31,8 @@ workload: [{kind: incast, senders: [h1, h2, h3], receiver: h0, message: 64KiB, c
 deployment: {switch_shards: 1, hca_shards: 1}
 """
 CHANNEL = ("switch0", "hca0")
-FROM_NS, TO_NS = 50_000, 52_000
+FROM_NS, TO_NS, END_NS = 50_000, 52_000, 60_000
+"""Behind the fabric time at which the twin was paused."""
 PROGRAM = Path(sys.executable).with_name("fabrictwin")
 
 pytestmark = pytest.mark.xdist_group("live_clock")
@@ -62,29 +61,27 @@ def test_two_microseconds_on_the_bus_are_those_of_the_engine(tmp_path: Path) -> 
     path.write_text(SCENARIO)
     scenario = load_scenario(path)
     simulation = open_simulation(scenario, partition=split_by_kind(scenario.fabric, 1, 1), trace=True)
-    simulation.run(60 * PS_PER_US)
-    packets, fcps = simulation.trace()
     with live_twin(path, "seen") as twin:
-        twin.director.Pause(pb.PauseRequest(), timeout=WITHIN_S)
-        assert twin.status().fabric_time_ps < FROM_NS * PS_PER_NS
-        until = pb.ResumeRequest(until_ps=60 * PS_PER_US)
-        twin.director.Resume(until, timeout=WITHIN_S)
-        assert twin.wait().fabric_time_ps == 60 * PS_PER_US
+        paused_ns = twin.pause() // PS_PER_NS
+        from_ns, to_ns = paused_ns + FROM_NS, paused_ns + TO_NS
+        twin.step(END_NS * PS_PER_NS)
         key = f"ft:{{seen}}:ch:{CHANNEL[0]}:{CHANNEL[1]}"
-        earlier = _xrange(twin.state["redis"], key, "-", f"({FROM_NS}")
-        entries = _xrange(twin.state["redis"], key, str(FROM_NS), str(TO_NS))
+        earlier = _xrange(twin.state["redis"], key, "-", f"({from_ns}")
+        entries = _xrange(twin.state["redis"], key, str(from_ns), str(to_ns))
         tail = [PROGRAM, "bus", "tail", ":".join(CHANNEL), "--redis", twin.state["redis"], "--twin", "seen"]
-        tail += ["--from", f"{FROM_NS}ns", "--to", f"{TO_NS}ns", "--json", "-"]
+        tail += ["--from", f"{from_ns}ns", "--to", f"{to_ns}ns", "--json", "-"]
         decoded = json.loads(subprocess.run(tail, capture_output=True, check=True).stdout)["windows"]
+    simulation.run((paused_ns + END_NS) * PS_PER_NS)
+    packets, fcps = simulation.trace()
     windows = [window for _, window in entries]
     assert len(windows) > 2
     for name, window in entries:
-        assert FROM_NS <= int(name.partition("-")[0]) <= TO_NS
+        assert from_ns <= int(name.partition("-")[0]) <= to_ns
         assert window.packets_promise_ps // PS_PER_NS == int(name.partition("-")[0])
     # All cables are alike, so what a window holds are the packets whose effect is between two promises.
     first_ps, last_ps = earlier[-1][1].reached_ps, windows[-1].reached_ps
     ahead_ps = windows[0].packets_promise_ps - windows[0].reached_ps
-    assert FROM_NS * PS_PER_NS - 2 * ahead_ps < first_ps + ahead_ps < FROM_NS * PS_PER_NS
+    assert from_ns * PS_PER_NS - 2 * ahead_ps < first_ps + ahead_ps < from_ns * PS_PER_NS
     ports = simulation.plan.ports
     switch = scenario.fabric.switches[0]
     mine = np.arange(ports.first[switch], ports.first[switch] + scenario.fabric.nodes[switch].ports)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -22,6 +21,7 @@ from fabrictwin.runtime.embedded_redis import (
     find_server,
     stop_left_behind,
 )
+from integration.patience import PATIENCE_S, wait_until
 from integration.redis_server import PAIR, short_folder
 
 STARTER = """
@@ -30,7 +30,7 @@ from pathlib import Path
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis
 server = EmbeddedRedis(Path(sys.argv[1]))
 print(server.pid, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -45,11 +45,8 @@ def is_alive(pid: int) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-def wait_until_gone(pid: int) -> bool:
-    deadline = monotonic() + 5.0
-    while is_alive(pid) and monotonic() < deadline:
-        sleep(0.02)
-    return not is_alive(pid)
+def wait_until_gone(pid: int) -> None:
+    wait_until(lambda: not is_alive(pid))
 
 
 def test_server_answers_on_its_socket_alone_and_leaves_nothing(folder: Path) -> None:
@@ -68,7 +65,7 @@ def test_server_answers_on_its_socket_alone_and_leaves_nothing(folder: Path) -> 
 def test_server_starts_where_a_dead_one_left_its_files(folder: Path) -> None:
     with EmbeddedRedis(folder) as server:
         os.kill(server.pid, signal.SIGKILL)
-        assert wait_until_gone(server.pid)
+        wait_until_gone(server.pid)
         assert (folder / "redis.sock").exists()
         with EmbeddedRedis(folder) as second:
             assert connect(second.url).ping()
@@ -92,14 +89,14 @@ def test_server_ends_with_its_starter_however_that_ends(folder: Path, how: signa
         pid = int(starter.stdout.readline())
         assert is_alive(pid)
         starter.send_signal(how)
-        starter.wait(5.0)
-    assert wait_until_gone(pid)
+        starter.wait(PATIENCE_S)
+    wait_until_gone(pid)
 
 
 def test_server_left_behind_is_stopped_by_its_folder(folder: Path) -> None:
     server = EmbeddedRedis(folder)
     assert stop_left_behind(folder)
-    assert wait_until_gone(server.pid)
+    wait_until_gone(server.pid)
     assert not stop_left_behind(folder)
     server.stop()
 

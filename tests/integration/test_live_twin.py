@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 
 import grpc
 import pytest
@@ -22,8 +21,8 @@ from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import PS_PER_US
 from integration.live_twin import LiveTwin, live_twin
+from integration.patience import PATIENCE_S
 
-WITHIN_S = 30.0
 SCENARIO = """
 version: 1
 name: small
@@ -73,50 +72,46 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveTwin
     """A twin that will not end by itself, paused."""
     path = _write(tmp_path_factory.mktemp("endless"), SPLIT, duration="10s")
     with live_twin(path, "endless") as twin:
-        twin.director.Pause(pb.PauseRequest(), timeout=WITHIN_S)
+        twin.pause()
         yield twin, path
 
 
 def test_paused_twin_stands_and_steps(endless: tuple[LiveTwin, Path]) -> None:
     twin, _ = endless
-    at_ps = twin.director.Pause(pb.PauseRequest(), timeout=WITHIN_S).fabric_time_ps
+    at_ps = twin.pause()
     assert {service.reached_ps for service in twin.status().services} == {at_ps}
-    twin.director.Step(pb.StepRequest(by_ps=7 * PS_PER_US), timeout=WITHIN_S)
-    assert twin.wait().fabric_time_ps == at_ps + 7 * PS_PER_US
+    assert twin.step(7 * PS_PER_US) == at_ps + 7 * PS_PER_US
     assert twin.status().state == pb.TWIN_STATE_PAUSED
 
 
 def test_services_answer_about_their_parts(endless: tuple[LiveTwin, Path]) -> None:
     twin, _ = endless
+    # However early it was paused, a message of each flow has arrived then.
+    twin.step(100 * PS_PER_US)
     services = twin.state["services"]
     with grpc.insecure_channel(services["switch0"]["address"]) as channel:
         switches = SwitchNodeStub(channel)
-        nodes = switches.ListNodes(switch_node_pb2.ListSwitchesRequest(), timeout=WITHIN_S).switches
+        nodes = switches.ListNodes(switch_node_pb2.ListSwitchesRequest(), timeout=PATIENCE_S).switches
         assert [node.name for node in nodes] == ["leaf0", "leaf1"]
-        ports = switches.GetPorts(switch_node_pb2.GetPortsRequest(), timeout=WITHIN_S).ports
+        ports = switches.GetPorts(switch_node_pb2.GetPortsRequest(), timeout=PATIENCE_S).ports
         assert {port.peer for port in ports if port.node == "leaf0"} >= {"h0/1", "h1/1", "spine0/1"}
         table = switches.GetForwardingTable(
-            switch_node_pb2.GetForwardingTableRequest(node="leaf0"), timeout=WITHIN_S
+            switch_node_pb2.GetForwardingTableRequest(node="leaf0"), timeout=PATIENCE_S
         ).ports
     with grpc.insecure_channel(services["hca0"]["address"]) as channel:
         endpoints = HcaEndpointStub(channel)
         asked = hca_endpoint_pb2.GetMessageStatisticsRequest()
-        since_s = monotonic()
-        statistics = endpoints.GetMessageStatistics(asked, timeout=WITHIN_S)
-        # The twin has only just begun: nothing may have arrived yet.
-        while not all(flow.bytes > 0 for flow in statistics.flows) and monotonic() < since_s + WITHIN_S:
-            sleep(0.1)
-            statistics = endpoints.GetMessageStatistics(asked, timeout=WITHIN_S)
+        statistics = endpoints.GetMessageStatistics(asked, timeout=PATIENCE_S)
         assert all(flow.bytes > 0 for flow in statistics.flows)
         assert {flow.destination for flow in statistics.flows} == {"h0"}
     with grpc.insecure_channel(services["sm0"]["address"]) as channel:
         manager = SubnetManagerStub(channel)
         record = manager.GetPathRecord(
-            subnet_manager_pb2.GetPathRecordRequest(source="h1", destination="h0"), timeout=WITHIN_S
+            subnet_manager_pb2.GetPathRecordRequest(source="h1", destination="h0"), timeout=PATIENCE_S
         )
         assert list(record.hops) == ["h1/1", "leaf0/1"]
         assert table[record.dlid] == 1
-        info = manager.GetSmInfo(subnet_manager_pb2.GetSmInfoRequest(), timeout=WITHIN_S)
+        info = manager.GetSmInfo(subnet_manager_pb2.GetSmInfoRequest(), timeout=PATIENCE_S)
         assert info.state == "master"
 
 
@@ -124,7 +119,7 @@ def test_fault_with_an_error_is_refused_as_the_command_line_does(endless: tuple[
     twin, _ = endless
     fault = "{kind: link_down, link: [leaf0/3, spine9/1], duration: 5us}"
     with pytest.raises(grpc.RpcError) as caught:
-        twin.director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="test"), timeout=WITHIN_S)
+        twin.director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="test"), timeout=PATIENCE_S)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert "spine9" in caught.value.details()
 
@@ -133,23 +128,21 @@ def test_fault_without_a_lease_is_refused(endless: tuple[LiveTwin, Path]) -> Non
     twin, _ = endless
     fault = "{kind: link_down, link: [leaf0/3, spine0/1]}"
     with pytest.raises(grpc.RpcError, match="duration"):
-        twin.director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="test"), timeout=WITHIN_S)
+        twin.director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="test"), timeout=PATIENCE_S)
 
 
 def test_what_people_do_replays_to_the_same_digest(endless: tuple[LiveTwin, Path]) -> None:
     twin, path = endless
     director = twin.director
     fault = "{kind: link_down, name: pulled, link: [leaf1/3, spine0/2], duration: 30us}"
-    injected = director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="ann"), timeout=WITHIN_S).fault
+    injected = director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="ann"), timeout=PATIENCE_S).fault
     assert (injected.id, injected.owner) == ("pulled", "ann")
     workload = "{kind: stream, name: extra, src: h3, dst: h1, message: 16KiB, count: forever}"
-    director.StartWorkload(pb.StartWorkloadRequest(workload=workload, owner="bob"), timeout=WITHIN_S)
-    director.Step(pb.StepRequest(by_ps=20 * PS_PER_US), timeout=WITHIN_S)
-    twin.wait()
+    director.StartWorkload(pb.StartWorkloadRequest(workload=workload, owner="bob"), timeout=PATIENCE_S)
+    twin.step(20 * PS_PER_US)
     assert [entry.id for entry in director.ListFaults(pb.ListFaultsRequest(active=True)).faults] == ["pulled"]
-    director.StopWorkload(pb.StopWorkloadRequest(name="extra", by="bob"), timeout=WITHIN_S)
-    director.Step(pb.StepRequest(by_ps=100 * PS_PER_US), timeout=WITHIN_S)
-    end_ps = twin.wait().fabric_time_ps
+    director.StopWorkload(pb.StopWorkloadRequest(name="extra", by="bob"), timeout=PATIENCE_S)
+    end_ps = twin.step(100 * PS_PER_US)
     result = twin.result()
     log = path.with_name("commands.jsonl")
     log.write_bytes(twin.command_log())
@@ -165,24 +158,16 @@ def test_service_that_is_frozen_is_shown_soon_and_goes_on_when_it_thaws(tmp_path
     with live_twin(_write(tmp_path, "", duration="10s"), "wounded") as twin:
         pid = twin.state["services"]["hca0"]["pid"]
         os.kill(pid, signal.SIGSTOP)
-        _wait_for_health(twin, "hca0", "unreachable")
-        assert _health_of(twin, "switch0") == "serving"
-        os.kill(pid, signal.SIGCONT)
-        _wait_for_health(twin, "hca0", "serving")
+        try:
+            twin.wait_for_health("hca0", "unreachable")
+            twin.wait_for_health("switch0", "serving")
+        finally:
+            # What is frozen hears of no end, not even of that of its parent.
+            os.kill(pid, signal.SIGCONT)
+        twin.wait_for_health("hca0", "serving")
         frozen_ps = twin.status().fabric_time_ps
         assert twin.wait(frozen_ps + PS_PER_US).fabric_time_ps > frozen_ps
         assert twin.shut_down() == 0
-
-
-def _wait_for_health(twin: LiveTwin, process: str, health: str) -> None:
-    since_s = monotonic()
-    while _health_of(twin, process) != health:
-        assert monotonic() < since_s + 5
-        sleep(0.1)
-
-
-def _health_of(twin: LiveTwin, process: str) -> str:
-    return next(service.health for service in twin.status().services if service.shard == process)
 
 
 def test_twin_leaves_nothing_behind(tmp_path: Path) -> None:

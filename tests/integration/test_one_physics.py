@@ -14,11 +14,11 @@ from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
 from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.offline import open_simulation
-from integration.live_twin import live_twin
+from integration.live_twin import LONGEST_RUN_S, live_twin
+from integration.patience import PATIENCE_S
 from integration.physics_scenarios import LONG, SCENARIOS, write_scenario
 from integration.separate_services import separate_services
 
-WITHIN_S = 60.0
 SAME = ("digest", "stopped", "fabric_time_ns", "deadlock", "events", "flows", "ports", "totals", "jobs")
 """What must not depend on how a scenario is run."""
 STOPPED = {"three-levels": "idle", "idle": "idle", "deadlock": "deadlock"}
@@ -60,15 +60,13 @@ def test_services_that_are_started_one_by_one_come_to_the_same_result(
     path = write_scenario(name, tmp_path)
     with separate_services(path, name, seed) as (redis_url, services):
         director = DirectorStub(services["director"].channel())
-        director.Load(pb.LoadRequest(scenario=path.read_text(), start=True), timeout=WITHIN_S)
-        while director.Status(pb.StatusRequest(), timeout=WITHIN_S).state == pb.TWIN_STATE_STARTING:
-            director.Wait(pb.WaitRequest(), timeout=1)
-        assert director.Wait(pb.WaitRequest(), timeout=WITHIN_S).done
-        chunks = director.Result(pb.ResultRequest(), timeout=WITHIN_S)
+        director.Load(pb.LoadRequest(scenario=path.read_text(), start=True), timeout=PATIENCE_S)
+        assert director.Wait(pb.WaitRequest(), timeout=LONGEST_RUN_S).done
+        chunks = director.Result(pb.ResultRequest(), timeout=PATIENCE_S)
         result = json.loads(b"".join(chunk.json for chunk in chunks))
         assert _differences(_simulate(path, 1), result) == []
-        director.Shutdown(pb.ShutdownRequest(by="test"), timeout=WITHIN_S)
-        assert {process: service.process.wait(20) for process, service in services.items()} == dict.fromkeys(
-            services, 0
-        )
+        director.Shutdown(pb.ShutdownRequest(by="test"), timeout=PATIENCE_S)
+        assert {
+            process: service.process.wait(PATIENCE_S) for process, service in services.items()
+        } == dict.fromkeys(services, 0)
         assert connect(redis_url).keys(f"ft:{{{name}}}:*") == []

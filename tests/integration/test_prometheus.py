@@ -18,6 +18,7 @@ from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.metric import Kind
 from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S
+from integration.patience import wait_until
 from integration.real_prometheus import Prometheus, Sample, running_prometheus, skip_without_prometheus
 from integration.scraped_simulation import SERVICES, Running, running_simulation
 
@@ -27,12 +28,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 DASHBOARDS = sorted((REPOSITORY / "deploy" / "grafana" / "dashboards").glob("*.json"))
 PACE_PS_PER_S = 6 * PS_PER_MS
 """Fabric time a second of wall time."""
-SETTLING_S = 6
-"""Longer than any alert that the scenario raises takes to be pending."""
-WARM_UP_S = 60
-"""At most; about 20 are spent: until the targets are found, and the window of the rates."""
-PANEL_S = 20
-"""A panel may be empty for a moment, when a scrape comes late."""
+LATE_S = 6
+"""How late a rule may be evaluated on a busy machine."""
 ONLY_LIVE = {"Bus (wall time)"}
 """Panels about what a simulation in one process has not."""
 NOT_SIMULATED = {
@@ -88,16 +85,15 @@ def prometheus(running: Running, tmp_path_factory: pytest.TempPathFactory) -> It
     folder = tmp_path_factory.mktemp("prometheus")
     more_rules = [public] if public.is_file() else []
     with running_prometheus(folder, "scraped", running.targets, more_rules) as server:
-        server.wait_for("fabrictwin:twin_received_payload_bytes:per_fabric_second", WARM_UP_S)
-        time.sleep(SETTLING_S)
+        server.wait_for("fabrictwin:twin_received_payload_bytes:per_fabric_second")
         yield server
 
 
 @pytest.fixture
 def standing(running: Running, prometheus: Prometheus) -> Iterator[Prometheus]:
     """Prometheus, with the simulation standing still and scraped since."""
-    running.moving.clear()
-    time.sleep(3)
+    running.halt()
+    prometheus.wait_for_scrapes()
     yield prometheus
     running.moving.set()
 
@@ -115,8 +111,9 @@ def _same(counter: str) -> Callable[[dict[str, Any], float], bool]:
 
 
 def test_prometheus_scrapes_every_target_without_an_error(prometheus: Prometheus, running: Running) -> None:
+    prometheus.wait_for_scrapes()
     targets = prometheus.targets()
-    assert [target["lastError"] for target in targets] == [""] * len(running.targets)
+    assert len(targets) == len(running.targets)
     assert {target["labels"]["shard"] for target in targets} == {"switch0", "hca0"}
 
 
@@ -129,7 +126,10 @@ def test_prometheus_evaluates_every_rule_without_an_error(prometheus: Prometheus
 def test_rates_are_those_of_the_engine_per_second_of_fabric_time(
     prometheus: Prometheus, running: Running
 ) -> None:
-    at_s = time.time() - 1
+    prometheus.wait_for("count(fabrictwin:fabric_seconds:delta15s) == 2")
+    at_s = time.time()
+    # What was being scraped then has come by now.
+    prometheus.wait_for_scrapes()
     for target in running.targets:
         of_target = f'{{instance="{target.address}"}}'
         (end,) = prometheus.query(f"fabrictwin_fabric_seconds_total{of_target}", at_s)
@@ -139,12 +139,12 @@ def test_rates_are_those_of_the_engine_per_second_of_fabric_time(
 
 
 def _compare_with_history(running: Running, end_s: float, window_s: float, recorded: list[Sample]) -> None:
-    """Looks for the steps that a rule has seen: it is evaluated up to a scrape before ``end_s``."""
+    """Looks for the steps that a rule has seen: it is evaluated up to some scrapes before ``end_s``."""
     plan = running.stepped.simulation.plan
     fabric = plan.scenario.fabric
     window_ps = round(window_s * PS_PER_S)
     last_ps = round(end_s * PS_PER_S)
-    ends = [ps for ps in running.history if last_ps - PACE_PS_PER_S < ps <= last_ps]
+    ends = [ps for ps in running.history if last_ps - LATE_S * PACE_PS_PER_S < ps <= last_ps]
     ends = [ps for ps in ends if ps - window_ps in running.history]
     busy = 0
     for sample in recorded:
@@ -160,20 +160,22 @@ def _compare_with_history(running: Running, end_s: float, window_s: float, recor
 
 def test_speed_is_fabric_time_per_wall_time(prometheus: Prometheus, running: Running) -> None:
     at_s = time.time()
-    passed = [
-        (wall_s, ps) for ps, wall_s in list(running.walls.items()) if at_s - 15.5 < wall_s <= at_s - 0.5
+    passed = [(wall_s, ps) for ps, wall_s in list(running.walls.items()) if at_s - 25 < wall_s <= at_s]
+    # On a busy machine the speed changes, and scrapes and rules may be late by seconds.
+    speeds = [
+        (last_ps - first_ps) / PS_PER_S / (last_s - first_s)
+        for first_s, first_ps in passed
+        for last_s, last_ps in passed
+        if 13 < last_s - first_s < 17
     ]
-    (first_s, first_ps), (last_s, last_ps) = passed[0], passed[-1]
-    speed = (last_ps - first_ps) / PS_PER_S / (last_s - first_s)
     for sample in prometheus.query("fabrictwin:speed:rate15s", at_s):
-        assert sample.value == pytest.approx(speed, rel=0.1)
+        assert 0.9 * min(speeds) < sample.value < 1.1 * max(speeds)
 
 
 def test_alerts_fire_for_the_faults_of_the_scenario(prometheus: Prometheus) -> None:
-    firing = prometheus.query('count by (alertname) (ALERTS{alertstate=~"firing|pending"})')
-    assert {"SymbolErrors", "XmitWaitCongestion"} <= {sample.labels["alertname"] for sample in firing}
-    seen = prometheus.query('count_over_time(ALERTS{alertname="LinkDown", node="sw0", port="60"}[5m])')
-    assert len(seen) == 1
+    for alert in ("SymbolErrors", "XmitWaitCongestion"):
+        prometheus.wait_for(f'ALERTS{{alertname="{alert}", alertstate=~"firing|pending"}}')
+    prometheus.wait_for('count_over_time(ALERTS{alertname="LinkDown", node="sw0", port="60"}[5m])')
 
 
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
@@ -188,7 +190,7 @@ def test_panels_of_our_dashboards_return_data(prometheus: Prometheus, path: Path
             if panel["title"] in ONLY_LIVE:
                 assert prometheus.query(expression) == []
             else:
-                prometheus.wait_for(expression, PANEL_S)
+                prometheus.wait_for(expression)
 
 
 @pytest.mark.parametrize("name", ["health", "perf"])
@@ -204,7 +206,7 @@ def test_panels_of_infiniband_exporter_return_data(
         if title in NOT_SIMULATED:
             assert not any(map(prometheus.query, queries)), title
         else:
-            prometheus.wait_for(" or ".join(f"({query})" for query in queries), PANEL_S)
+            prometheus.wait_for(" or ".join(f"({query})" for query in queries))
 
 
 def _panels(dashboard: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -245,9 +247,13 @@ def test_prometheus_holds_flows_and_fabric_time_of_the_engine(standing: Promethe
 
 
 def test_rates_have_no_value_when_fabric_time_stands_still(standing: Prometheus) -> None:
-    time.sleep(16)
-    assert standing.query("fabrictwin:port_transmit_bytes:per_fabric_second") == []
-    assert {sample.value for sample in standing.query("fabrictwin:speed:rate15s")} == {0.0}
+    def speeds() -> set[float]:
+        return {sample.value for sample in standing.query("fabrictwin:speed:rate15s")}
+
+    def rates() -> list[Sample]:
+        return standing.query("fabrictwin:port_transmit_bytes:per_fabric_second")
+
+    wait_until(lambda: (speeds(), rates()) == ({0.0}, []), lambda: (speeds(), rates()))
 
 
 @pytest.mark.parametrize("kind", NodeKind)
@@ -261,5 +267,5 @@ def test_prometheus_holds_every_metric_that_a_simulation_feeds(
         for metric in CATALOGUE
         if service in metric.services and metric.labels != ("peer",) and "checkpoint" not in metric.name
     }
-    samples = prometheus.query(f'count by (__name__) ({{service="{service}"}})')
-    assert catalogued - {sample.labels["__name__"] for sample in samples} == set()
+    prometheus.wait_for_scrapes()
+    assert catalogued - prometheus.names_of(f'{{service="{service}"}}') == set()

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,16 @@ from fabrictwin.runtime.local_twins import LocalTwin, find_twin
 from fabrictwin.telemetry import Service, Target
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.metric import Kind
+from integration.live_twin import LONGEST_RUN_S
+from integration.patience import wait_until
 from integration.real_prometheus import Prometheus, running_prometheus, skip_without_prometheus
+from integration.services_at_work import START_S
 
 pytestmark = pytest.mark.xdist_group("prometheus")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OVERVIEW = REPOSITORY / "deploy" / "grafana" / "dashboards" / "overview.json"
 NAME = "live-metrics"
-WARM_UP_S = 90
-PANEL_S = 20
 SHARDS = {"switch0": Service.SWITCH_NODE, "switch1": Service.SWITCH_NODE, "hca0": Service.HCA_ENDPOINT}
 SCENARIO = f"""
 version: 1
@@ -48,7 +48,7 @@ deployment: {{switch_shards: 2, hca_shards: 1}}
 """
 
 
-def _fabrictwin(*arguments: str | Path, timeout_s: float = 120) -> None:
+def _fabrictwin(*arguments: str | Path, timeout_s: float = START_S) -> None:
     command = [sys.executable, "-m", "fabrictwin.cli.main", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -76,33 +76,45 @@ def prometheus(twin: LocalTwin, tmp_path_factory: pytest.TempPathFactory) -> Ite
         for shard, service in twin.services.items()
     ]
     with running_prometheus(tmp_path_factory.mktemp("prometheus"), NAME, targets) as server:
-        server.wait_for("fabrictwin:twin_received_payload_bytes:per_fabric_second > 0", WARM_UP_S)
+        server.wait_for("fabrictwin:twin_received_payload_bytes:per_fabric_second > 0")
+        # The beginning does not count any more, and in the window is enough to tell a rate from.
+        server.wait_for("min(fabrictwin_fabric_seconds_total) > 3e-4", LONGEST_RUN_S)
+        server.wait_for("min(fabrictwin:fabric_seconds:delta15s) > 5e-5", LONGEST_RUN_S)
         yield server
 
 
 @pytest.fixture(scope="module")
 def rates(prometheus: Prometheus) -> dict[str, float]:
     """Payload of each flow per second of fabric time, while the twin runs."""
-    samples = prometheus.query("fabrictwin:flow_received_bytes:per_fabric_second")
-    return {sample.labels["flow"]: sample.value for sample in samples}
+    found: dict[str, float] = {}
+
+    def are_found() -> bool:
+        samples = prometheus.query("fabrictwin:flow_received_bytes:per_fabric_second")
+        found.update({sample.labels["flow"]: sample.value for sample in samples})
+        return found.keys() == {"near", "far"}
+
+    wait_until(are_found, lambda: found)
+    return found
 
 
 @pytest.fixture(scope="module")
 def result(
-    rates: dict[str, float], twin: LocalTwin, tmp_path_factory: pytest.TempPathFactory
+    rates: dict[str, float],
+    prometheus: Prometheus,
+    twin: LocalTwin,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Any]:
     """The engine's own numbers, from the twin, which stands still from now on."""
     file = tmp_path_factory.mktemp("result") / "result.json"
     _fabrictwin("pause", "--twin", twin.name)
     _fabrictwin("result", "--twin", twin.name, "--json", file)
-    time.sleep(4)
+    prometheus.wait_for_scrapes()
     return dict(json.loads(file.read_text()))
 
 
 def test_every_service_is_scraped(prometheus: Prometheus, twin: LocalTwin) -> None:
-    targets = prometheus.targets()
-    assert {target["labels"]["shard"] for target in targets} == set(twin.services)
-    assert [target["lastError"] for target in targets if target["lastError"]] == []
+    prometheus.wait_for_scrapes()
+    assert {target["labels"]["shard"] for target in prometheus.targets()} == set(twin.services)
 
 
 @pytest.mark.parametrize("shard", SHARDS)
@@ -113,32 +125,30 @@ def test_shards_export_the_whole_catalogue(prometheus: Prometheus, shard: str) -
         for metric in CATALOGUE
         if SHARDS[shard] in metric.services and not metric.name.startswith("fabrictwin_checkpoint")
     }
-    samples = prometheus.query(f'count by (__name__) ({{shard="{shard}"}})')
-    assert catalogued - {sample.labels["__name__"] for sample in samples} == set()
+    prometheus.wait_for_scrapes()
+    assert catalogued - prometheus.names_of(f'{{shard="{shard}"}}') == set()
 
 
 def test_shards_export_each_port_once(prometheus: Prometheus) -> None:
+    prometheus.wait_for_scrapes()
     assert prometheus.query("count by (guid, port) (fabrictwin_port_info) > 1") == []
     (ports,) = prometheus.query("count(fabrictwin_port_info)")
     assert ports.value == 2 * 6
 
 
 def test_director_says_its_state_and_the_fabric_time(prometheus: Prometheus) -> None:
-    (state,) = prometheus.query("fabrictwin_twin_state == 1")
-    (time_s,) = prometheus.query('fabrictwin_fabric_seconds_total{service="director"}')
-    assert state.labels["state"] == "running"
-    assert time_s.value > 0
+    prometheus.wait_for('fabrictwin_twin_state{state="running"} == 1')
+    prometheus.wait_for('fabrictwin_fabric_seconds_total{service="director"} > 0')
 
 
 def test_panels_of_the_overview_return_data(prometheus: Prometheus) -> None:
     for panel in json.loads(OVERVIEW.read_text())["panels"]:
         for target in panel["targets"]:
             expression = target["expr"].replace("$twin", NAME).replace("$node", ".*")
-            prometheus.wait_for(expression, PANEL_S)
+            prometheus.wait_for(expression)
 
 
 def test_rates_are_those_of_the_result(rates: dict[str, float], result: dict[str, Any]) -> None:
-    assert rates.keys() == {"near", "far"}
     for flow in result["flows"]:
         assert 8 * rates[flow["name"]] == pytest.approx(flow["goodput_bps"], rel=0.01)
 

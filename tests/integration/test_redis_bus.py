@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread, Timer
-from time import monotonic, sleep
+from time import monotonic
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from fabrictwin.errors import InputError
 from fabrictwin.runtime.bus import Entry
 from fabrictwin.runtime.bus import redis_bus as redis_bus_module
-from fabrictwin.runtime.bus import server as server_module
+from fabrictwin.runtime.bus import redis_link as redis_link_module
 from fabrictwin.runtime.bus.errors import (
     BusFullError,
     BusReadOnlyError,
@@ -28,8 +29,9 @@ from fabrictwin.runtime.bus.errors import (
     NotOursError,
 )
 from fabrictwin.runtime.bus.redis_bus import RedisBus, Retention
-from fabrictwin.runtime.bus.server import connect
+from fabrictwin.runtime.bus.server import LONGEST_BLOCK_S, connect
 from fabrictwin.runtime.bus.twin import create_twin
+from integration.patience import PATIENCE_S, wait_until
 from integration.redis_server import PAIR, TWIN, TwinOnServer, entries, entry, twin_on_server
 
 
@@ -42,8 +44,13 @@ def twin() -> Iterator[TwinOnServer]:
 def hear_all(bus: RedisBus, sender: str, count: int) -> list[Entry]:
     heard: list[Entry] = []
     while len(heard) < count:
-        heard += bus.exchange({}, [sender], 2.0)[sender]
+        heard += bus.exchange({}, [sender], PATIENCE_S)[sender]
     return heard
+
+
+def wait_in_vain(bus: RedisBus, sender: str) -> None:
+    for _ in range(3):
+        assert bus.exchange({}, [sender], 0.05) == {}
 
 
 def cut_connections(twin: TwinOnServer) -> None:
@@ -54,7 +61,7 @@ def test_exchange_hands_over_in_order_and_people_can_read_along(twin: TwinOnServ
     a, b = twin.end("a"), twin.end("b")
     said = entries(1, 9, 400)
     a.exchange({"b": said}, (), 0.0)
-    heard = b.exchange({}, ["a"], 1.0)["a"]
+    heard = b.exchange({}, ["a"], PATIENCE_S)["a"]
     assert [item.payload for item in heard] == [item.payload for item in said]
     assert [item.promise_ps for item in heard] == [item.promise_ps // 1000 * 1000 for item in said]
     shown = twin.client.xrange(twin.keys.channel("a", "b"), "1", "2")
@@ -68,7 +75,7 @@ def test_exchange_looks_soon_at_those_that_are_not_waited_for() -> None:
         heard = []
         for number in range(1, 13):
             a.exchange({"c": entries(number, number)}, (), 0.0)
-            heard.append(c.exchange({}, ["a"], 1.0))
+            heard.append(c.exchange({}, ["a"], PATIENCE_S))
             if number == 6:
                 b.exchange({"c": entries(2, 3)}, (), 0.0)
         assert all(item["a"] for item in heard)
@@ -79,20 +86,26 @@ def test_exchange_looks_soon_at_those_that_are_not_waited_for() -> None:
 
 def test_exchange_wakes_up_when_a_sender_speaks(twin: TwinOnServer) -> None:
     a, b = twin.end("a"), twin.end("b")
-    answers: list[dict[str, list[Entry]]] = []
-    waiting = Thread(target=lambda: answers.append(b.exchange({}, ["a"], 5.0)))
-    waiting.start()
-    began = monotonic()
-    a.exchange({"b": [entry(1, 1000)]}, (), 0.0)
-    waiting.join(5.0)
-    assert answers == [{"a": [entry(1, 1000)]}]
-    assert monotonic() - began < 1.0
+
+    def is_woken_up(number: int) -> bool:
+        answers: list[dict[str, list[Entry]]] = []
+        waiting = Thread(target=lambda: answers.append(b.exchange({}, ["a"], PATIENCE_S)))
+        waiting.start()
+        wait_until(lambda: any("b" in client["flags"] for client in twin.client.client_list()))
+        began = monotonic()
+        a.exchange({"b": [entry(number, number * 1000)]}, (), 0.0)
+        waiting.join(PATIENCE_S)
+        assert answers == [{"a": [entry(number, number * 1000)]}]
+        return monotonic() - began < LONGEST_BLOCK_S / 4
+
+    # A busy machine may be slow, but not each time; one that only looks again and again would be.
+    assert any(is_woken_up(number) for number in range(1, 100))
 
 
 def test_exchange_without_an_answer_comes_back_in_time(twin: TwinOnServer) -> None:
     began = monotonic()
     assert twin.end("b").exchange({}, ["a"], 0.3) == {}
-    assert 0.25 < monotonic() - began < 1.0
+    assert monotonic() - began >= 0.3
 
 
 def test_exchange_with_a_slow_reader_waits_and_trims_nothing_unread(twin: TwinOnServer) -> None:
@@ -114,7 +127,7 @@ def test_exchange_with_both_channels_full_does_not_deadlock(twin: TwinOnServer) 
 
     def talk(name: str, other: str) -> None:
         bus = twin.end(name, Retention(bound=2))
-        got = list(bus.exchange({other: entries(1, 30)}, [other], 5.0).get(other, []))
+        got = list(bus.exchange({other: entries(1, 30)}, [other], PATIENCE_S).get(other, []))
         heard[name] = got + (hear_all(bus, other, 30 - len(got)) if len(got) < 30 else [])
         bus.exchange({}, (), 0.0)
 
@@ -122,7 +135,7 @@ def test_exchange_with_both_channels_full_does_not_deadlock(twin: TwinOnServer) 
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20.0)
+        thread.join(PATIENCE_S)
     assert {name: len(got) for name, got in heard.items()} == {"a": 30, "b": 30}
 
 
@@ -130,7 +143,7 @@ def test_stream_stays_short_and_keeps_the_history_asked_for(twin: TwinOnServer) 
     a, b = twin.end("a"), twin.end("b", Retention(history_ns=50))
     for first in range(1, 1001, 10):
         a.exchange({"b": entries(first, first + 9)}, (), 0.0)
-        b.exchange({}, ["a"], 1.0)
+        b.exchange({}, ["a"], PATIENCE_S)
     oldest = twin.client.xrange(twin.keys.channel("a", "b"), count=1)[0][0]
     assert 500 < int(oldest.split(b"-")[0]) <= 950
 
@@ -207,7 +220,7 @@ def test_lost_entry_is_found(twin: TwinOnServer) -> None:
     twin.end("a").exchange({"b": entries(1, 5)}, (), 0.0)
     twin.client.xdel(twin.keys.channel("a", "b"), "3-0")
     with pytest.raises(ChannelGapError, match="a → b: expected entry 3, got entry 4"):
-        twin.end("b").exchange({}, ["a"], 1.0)
+        twin.end("b").exchange({}, ["a"], PATIENCE_S)
 
 
 def test_entries_trimmed_before_they_were_read_are_found(twin: TwinOnServer) -> None:
@@ -215,7 +228,7 @@ def test_entries_trimmed_before_they_were_read_are_found(twin: TwinOnServer) -> 
     twin.end("a").exchange({"b": entries(1, 5)}, (), 0.0)
     twin.client.xtrim(twin.keys.channel("a", "b"), maxlen=2, approximate=False)
     with pytest.raises(ChannelTrimmedError, match="not read yet has been trimmed"):
-        b.exchange({}, ["a"], 1.0)
+        b.exchange({}, ["a"], PATIENCE_S)
 
 
 def test_flushed_server_stops_writer_and_waiting_reader(twin: TwinOnServer) -> None:
@@ -225,9 +238,8 @@ def test_flushed_server_stops_writer_and_waiting_reader(twin: TwinOnServer) -> N
     twin.client.flushall()
     with pytest.raises(NotOursError, match="flushed"):
         a.exchange({"b": entries(3, 3)}, (), 0.0)
-    assert b.exchange({}, ["a"], 0.05) == {}
     with pytest.raises(NotOursError, match="gone"):
-        b.exchange({}, ["a"], 0.05)
+        wait_in_vain(b, "a")
     assert twin.client.dbsize() == 0
 
 
@@ -235,9 +247,8 @@ def test_later_twin_of_the_same_name_stops_the_earlier_one(twin: TwinOnServer) -
     b = twin.end("b")
     twin.client.flushall()
     create_twin(twin.client, TWIN, "sha", PAIR)
-    assert b.exchange({}, ["a"], 0.05) == {}
     with pytest.raises(NotOursError, match="another one of this name"):
-        b.exchange({}, ["a"], 0.05)
+        wait_in_vain(b, "a")
     with pytest.raises(NotOursError, match="another one of this name"):
         twin.end("a")
 
@@ -254,9 +265,7 @@ def test_server_that_cannot_save_says_so(twin: TwinOnServer) -> None:
     Path(twin.server.url.removeprefix("unix://")).with_name("dump.rdb").mkdir()
     twin.client.config_set("save", "3600 1")
     twin.client.bgsave()
-    deadline = monotonic() + 5.0
-    while twin.client.info("persistence")["rdb_last_bgsave_status"] == "ok" and monotonic() < deadline:
-        sleep(0.02)
+    wait_until(lambda: twin.client.info("persistence")["rdb_last_bgsave_status"] != "ok")
     with pytest.raises(BusReadOnlyError, match="cannot save to its disk"):
         a.exchange({"b": entries(1, 1)}, (), 0.0)
 
@@ -296,21 +305,19 @@ def test_server_that_dies_is_missed_in_bounded_time(
     monkeypatch.setattr(redis_bus_module, "RECONNECT_S", 0.5)
     b = twin.end("b")
     os.kill(twin.server.pid, signal.SIGKILL)
-    began = monotonic()
     with pytest.raises(BusUnreachableError, match="cannot be reached"):
-        b.exchange({}, ["a"], 5.0)
-    assert monotonic() - began < 3.0
+        b.exchange({}, ["a"], PATIENCE_S)
 
 
 def test_server_that_freezes_and_comes_back_has_every_entry_once(
     twin: TwinOnServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "ANSWER_S", -0.8)
-    impatient = connect(twin.server.url)
-    a = RedisBus(impatient, twin.keys, twin.epoch, "a", PAIR)
+    monkeypatch.setattr(redis_link_module, "_TIMEOUT", struct.pack("@ll", 0, 200_000))
+    monkeypatch.setattr(redis_bus_module, "RECONNECT_S", PATIENCE_S)
+    a = twin.end("a")
     os.kill(twin.server.pid, signal.SIGSTOP)
     Timer(0.6, os.kill, (twin.server.pid, signal.SIGCONT)).start()
-    a.exchange({"b": entries(1, 3)}, (), 5.0)
-    a.exchange({"b": entries(4, 5)}, (), 5.0)
+    a.exchange({"b": entries(1, 3)}, (), PATIENCE_S)
+    a.exchange({"b": entries(4, 5)}, (), PATIENCE_S)
     assert [item.payload for item in hear_all(twin.end("b"), "a", 5)] == [e.payload for e in entries(1, 5)]
     assert twin.length("a", "b") == 5

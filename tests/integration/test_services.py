@@ -22,6 +22,7 @@ from fabrictwin.runtime.bus.twin import Keys, create_twin
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis
 from fabrictwin.runtime.interceptors import PROBLEMS_KEY
 from fabrictwin.runtime.version import VERSION
+from integration.patience import PATIENCE_S
 from integration.services_at_work import REPOSITORY, Running, run_module
 
 SERVICES = {
@@ -31,7 +32,6 @@ SERVICES = {
     "hca_endpoint": "HcaEndpoint",
     "congestion_control": "CongestionControl",
 }
-WITHIN_S = 10.0
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
@@ -51,7 +51,7 @@ def director(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def _health(channel: grpc.Channel, name: str = "") -> int:
     request = health_pb2.HealthCheckRequest(service=name)
-    return int(health_pb2_grpc.HealthStub(channel).Check(request, timeout=WITHIN_S).status)
+    return int(health_pb2_grpc.HealthStub(channel).Check(request, timeout=PATIENCE_S).status)
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -65,16 +65,16 @@ def test_service_starts_tells_how_it_is_and_drains(service: str, redis_url: str,
             assert _health(channel, full_name) == (SERVING if service == "director" else NOT_SERVING)
             asked = reflection_pb2.ServerReflectionRequest(list_services="")
             stub = reflection_pb2_grpc.ServerReflectionStub(channel)
-            (answer,) = stub.ServerReflectionInfo(iter([asked]), timeout=WITHIN_S)
+            (answer,) = stub.ServerReflectionInfo(iter([asked]), timeout=PATIENCE_S)
             assert full_name in [item.name for item in answer.list_services_response.service]
-        page = urlopen(f"http://{said['metrics_address']}/metrics", timeout=WITHIN_S).read().decode()
+        page = urlopen(f"http://{said['metrics_address']}/metrics", timeout=PATIENCE_S).read().decode()
         assert f'service="{service}"' in page
         assert running.end() == 0
         assert running.lines()[-1]["event"] == "ended"
 
 
 def test_status_of_an_empty_twin(director: Running) -> None:
-    status = DirectorStub(director.channel()).Status(pb.StatusRequest(), timeout=WITHIN_S)
+    status = DirectorStub(director.channel()).Status(pb.StatusRequest(), timeout=PATIENCE_S)
     assert (status.twin, status.version, status.state) == ("shared", VERSION, pb.TWIN_STATE_EMPTY)
 
 
@@ -82,7 +82,7 @@ def test_malformed_request_is_refused_and_does_no_harm(director: Running) -> Non
     channel = director.channel()
     method = channel.unary_unary("/fabrictwin.api.v1.Director/Load")
     with pytest.raises(grpc.RpcError) as caught:
-        method(b"\xff" * 64, timeout=WITHIN_S)
+        method(b"\xff" * 64, timeout=PATIENCE_S)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert _health(channel) == SERVING
 
@@ -90,7 +90,7 @@ def test_malformed_request_is_refused_and_does_no_harm(director: Running) -> Non
 def test_oversized_request_is_refused_and_does_no_harm(director: Running) -> None:
     channel = director.channel()
     with pytest.raises(grpc.RpcError) as caught:
-        DirectorStub(channel).Load(pb.LoadRequest(imported={"x": bytes(81 << 20)}), timeout=WITHIN_S)
+        DirectorStub(channel).Load(pb.LoadRequest(imported={"x": bytes(81 << 20)}), timeout=PATIENCE_S)
     assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert _health(channel) == SERVING
 
@@ -98,7 +98,7 @@ def test_oversized_request_is_refused_and_does_no_harm(director: Running) -> Non
 def test_caller_of_another_version_is_refused(director: Running) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         DirectorStub(director.channel()).Status(
-            pb.StatusRequest(), timeout=WITHIN_S, metadata=(("fabrictwin-version", "99.0"),)
+            pb.StatusRequest(), timeout=PATIENCE_S, metadata=(("fabrictwin-version", "99.0"),)
         )
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
     assert "99.0" in caught.value.details()
@@ -110,7 +110,9 @@ def test_wrong_scenario_is_refused_with_every_problem(director: Running) -> None
         "version: 1\nname: x\nfabric: {technology: infiniband, topology: {generator: fat_tre}}\nnonsense: 1\n"
     )
     with pytest.raises(grpc.RpcError) as caught:
-        DirectorStub(director.channel()).Load(pb.LoadRequest(scenario=text, file="x.yaml"), timeout=WITHIN_S)
+        DirectorStub(director.channel()).Load(
+            pb.LoadRequest(scenario=text, file="x.yaml"), timeout=PATIENCE_S
+        )
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert "did you mean 'fat_tree'" in caught.value.details()
     trailing = dict(caught.value.trailing_metadata())
@@ -123,14 +125,14 @@ def test_wrong_scenario_is_refused_with_every_problem(director: Running) -> None
 def test_call_without_a_scenario_says_what_to_do(call: str, director: Running) -> None:
     request = getattr(pb, f"{call}Request")()
     with pytest.raises(grpc.RpcError) as caught:
-        list(getattr(DirectorStub(director.channel()), call)(request, timeout=WITHIN_S))
+        list(getattr(DirectorStub(director.channel()), call)(request, timeout=PATIENCE_S))
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
 def test_page_that_is_too_large_is_refused(director: Running) -> None:
     request = pb.ListFaultsRequest(page=common_pb2.Page(size=1001))
     with pytest.raises(grpc.RpcError):
-        DirectorStub(director.channel()).ListFaults(request, timeout=WITHIN_S)
+        DirectorStub(director.channel()).ListFaults(request, timeout=PATIENCE_S)
 
 
 def test_port_in_use_has_its_own_error(redis_url: str, tmp_path: Path) -> None:
@@ -138,7 +140,7 @@ def test_port_in_use_has_its_own_error(redis_url: str, tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         arguments = ["--redis", redis_url, "--twin", "port", "--port", str(port)]
         with run_module("services.director", arguments, tmp_path / "log") as running:
-            assert running.process.wait(60) == 3
+            assert running.process.wait(PATIENCE_S) == 3
             assert running.lines()[-1]["reason"] == "PortInUseError"
             assert f"127.0.0.1:{port}" in running.lines()[-1]["message"]
 
@@ -146,13 +148,13 @@ def test_port_in_use_has_its_own_error(redis_url: str, tmp_path: Path) -> None:
 def test_redis_that_is_not_there_has_its_own_error(tmp_path: Path) -> None:
     arguments = ["--redis", f"unix://{tmp_path}/none.sock"]
     with run_module("services.switch_node", arguments, tmp_path / "log") as running:
-        assert running.process.wait(60) == 3
+        assert running.process.wait(PATIENCE_S) == 3
         assert running.lines()[-1]["reason"] == "BusUnreachableError"
 
 
 def test_wrong_setting_ends_with_the_code_for_input(tmp_path: Path) -> None:
     with run_module("services.switch_node", ["--shard", "3/2"], tmp_path / "log") as running:
-        assert running.process.wait(60) == 2
+        assert running.process.wait(PATIENCE_S) == 2
         assert "--shard" in running.log.read_text()
 
 
@@ -163,7 +165,7 @@ def test_second_twin_of_one_name_is_refused(redis_url: str, tmp_path: Path) -> N
         "services.director", ["--redis", redis_url, "--twin", "taken"], tmp_path / "log"
     ) as running:
         with pytest.raises(grpc.RpcError) as caught:
-            DirectorStub(running.channel()).Load(pb.LoadRequest(scenario=text), timeout=60)
+            DirectorStub(running.channel()).Load(pb.LoadRequest(scenario=text), timeout=PATIENCE_S)
         assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS
         assert "taken" in caught.value.details()
 
@@ -175,15 +177,15 @@ def test_service_of_another_version_has_its_own_error(redis_url: str, tmp_path: 
     with run_module(
         "services.switch_node", ["--redis", redis_url, "--twin", "old"], tmp_path / "log"
     ) as running:
-        assert running.process.wait(60) == 3
+        assert running.process.wait(PATIENCE_S) == 3
         assert running.lines()[-1]["reason"] == "NotOursError"
         assert "0.0.1" in running.lines()[-1]["message"]
 
 
 def test_second_signal_does_not_wait_for_calls(redis_url: str, tmp_path: Path) -> None:
-    arguments = ["--redis", redis_url, "--twin", "hurry", "--grace", "60"]
+    arguments = ["--redis", redis_url, "--twin", "hurry", "--grace", "3600"]
     with run_module("services.director", arguments, tmp_path / "log") as running:
-        waiting = DirectorStub(running.channel()).Wait.future(pb.WaitRequest(), timeout=120)
+        waiting = DirectorStub(running.channel()).Wait.future(pb.WaitRequest(), timeout=3600)
         running.process.send_signal(signal.SIGTERM)
         running.wait_for("draining")
         assert running.end() == 0

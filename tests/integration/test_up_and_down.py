@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -15,6 +14,7 @@ import pytest
 from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis
 from integration.machine import SHORT, Machine, machine
+from integration.patience import PATIENCE_S, wait_until
 from integration.redis_server import short_folder
 from integration.services_at_work import run_module
 
@@ -31,7 +31,7 @@ def place() -> Iterator[Machine]:
 def test_twin_that_runs_to_its_end_has_the_result_of_a_simulation(place: Machine) -> None:
     scenario = place.scenario("short", workload=SHORT)
     place.do("up", scenario)
-    assert place.do("wait", "--timeout", "120").startswith("stopped by idle at ")
+    assert place.do("wait", "--timeout", str(PATIENCE_S)).startswith("stopped by idle at ")
     live = place.ask("result")
     assert live["stopped"] == "idle"
     assert live["digest"] == place.ask("simulate", scenario)["digest"]
@@ -57,9 +57,11 @@ def test_up_with_a_port_in_use_says_so_and_leaves_nothing(place: Machine) -> Non
 
 
 def test_up_with_a_redis_that_is_not_there_says_so_and_leaves_nothing(place: Machine) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        url = f"redis://127.0.0.1:{unused.getsockname()[1]}"
-    run = place.run("up", place.scenario("live"), "--redis", url)
+    with socket.socket() as deaf:
+        # A port that is taken, so that nobody else listens there either.
+        deaf.bind(("127.0.0.1", 0))
+        url = f"redis://127.0.0.1:{deaf.getsockname()[1]}"
+        run = place.run("up", place.scenario("live"), "--redis", url)
     assert run.returncode == 3
     assert url.removeprefix("redis://") in run.stderr
     assert "Traceback" not in run.stderr
@@ -78,10 +80,7 @@ def test_twin_whose_supervisor_was_killed_is_dead_until_it_is_cleared_away(place
     place.do("up", place.scenario("live"))
     supervisor = int((place.folder / "fabrictwin/live/lock").read_text())
     os.kill(supervisor, signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while place.processes() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert place.processes() == []
+    wait_until(lambda: place.processes() == [], place.processes)
     run = place.run("status")
     assert run.returncode == 2
     run = place.run("status", "--twin", "live")
@@ -93,11 +92,9 @@ def test_twin_whose_supervisor_was_killed_is_dead_until_it_is_cleared_away(place
 
 def test_up_that_is_interrupted_leaves_nothing(place: Machine) -> None:
     starting = place.start("up", place.scenario("live"))
-    deadline = time.monotonic() + 30
-    while len(place.processes()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: len(place.processes()) > 1, place.processes)
     starting.send_signal(signal.SIGINT)
-    assert starting.wait(60) == 130
+    assert starting.wait(PATIENCE_S) == 130
 
 
 def test_down_without_a_twin_exits_2(place: Machine) -> None:
@@ -125,4 +122,4 @@ def test_up_gives_a_director_elsewhere_its_scenario(place: Machine) -> None:
         place.do("pause", *there)
         assert place.ask("result", *there)["scenario"]["name"] == "live"
         place.do("down", *there)
-        assert [service.process.wait(60) for service in running.values()] == [0] * len(running)
+        assert [service.process.wait(PATIENCE_S) for service in running.values()] == [0] * len(running)
