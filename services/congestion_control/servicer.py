@@ -15,8 +15,8 @@ from fabrictwin.runtime.reading import cut_page
 from fabrictwin.runtime.shard_service import ShardView
 
 SLS = 16
-_NOT_SHOWN = ("algorithm", "cct", "victim_ports")
-"""What is the algorithm itself, or a table too long for a parameter."""
+_NOT_SHOWN = ("algorithm", "dcqcn", "cct", "victim_ports")
+"""What is the algorithm itself, or too long for a parameter."""
 
 
 class CongestionControlServicer(Base):
@@ -28,16 +28,18 @@ class CongestionControlServicer(Base):
     async def GetParameters(self, request: pb.GetParametersRequest, context: Any) -> pb.GetParametersResponse:
         """What the scenario sets."""
         control = self._shard.plan.scenario.congestion_control
-        shown = [item.name for item in fields(control) if item.name not in _NOT_SHOWN]
+        settings = control.dcqcn or control
+        shown = [item.name for item in fields(settings) if item.name not in _NOT_SHOWN]
         return pb.GetParametersResponse(
-            algorithm=control.algorithm, parameters={name: str(getattr(control, name)) for name in shown}
+            algorithm=control.algorithm, parameters={name: str(getattr(settings, name)) for name in shown}
         )
 
     async def ListAlgorithms(
         self, request: pb.ListAlgorithmsRequest, context: Any
     ) -> pb.ListAlgorithmsResponse:
         """The algorithms that a scenario may name."""
-        return pb.ListAlgorithmsResponse(algorithms=sorted(ALGORITHMS))
+        technology = self._shard.plan.scenario.fabric.technology
+        return pb.ListAlgorithmsResponse(algorithms=sorted(ALGORITHMS[technology]))
 
     async def GetFlowState(self, request: pb.GetFlowStateRequest, context: Any) -> pb.GetFlowStateResponse:
         """What holds flows back now."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabrictwin.errors import InputError
-from fabrictwin.subnet.graph import NO_PORT, Array
+from fabrictwin.subnet.graph import NO_PORT, Array, SubnetGraph
 from fabrictwin.subnet.hops import Hops
 from fabrictwin.subnet.lids import Lids, delivering_switch, is_up
 
@@ -48,10 +48,11 @@ def single_next_hops(lft: Array) -> NextHops:
     return NextHops(np.where(lft == NO_PORT, NO_GROUP, lft).astype(np.uint16), groups)
 
 
-def equal_cost_next_hops(lids: Lids, hops: Hops) -> NextHops:
+def equal_cost_next_hops(graph: SubnetGraph, lids: Lids, hops: Hops) -> NextHops:
     """All outputs on shortest paths over what is up.
 
     Args:
+        graph: The fabric, with what is down.
         lids: Who has which LID.
         hops: Distances along paths in all directions.
 
@@ -60,10 +61,10 @@ def equal_cost_next_hops(lids: Lids, hops: Hops) -> NextHops:
     """
     targets = lids.targets
     numbers: dict[tuple[int, ...], int] = {(): NO_GROUP}
-    by_switch = _groups_to_switches(lids, hops, numbers)
-    group = np.zeros((lids.graph.switch_count, lids.width), np.uint16)
+    by_switch = _groups_to_switches(graph, hops, numbers)
+    group = np.zeros((graph.switch_count, lids.width), np.uint16)
     at = delivering_switch(targets)
-    up = is_up(lids.graph, targets)
+    up = is_up(graph, targets)
     group[:, targets.lid[up]] = by_switch[:, at[up]]
     # A switch delivers to its own HCAs by the port that they are on, and itself without one.
     for lid, switch, port in zip(targets.lid[up], at[up], targets.port[up], strict=True):
@@ -77,10 +78,10 @@ def equal_cost_next_hops(lids: Lids, hops: Hops) -> NextHops:
     return NextHops(group, tuple(numbers))
 
 
-def _groups_to_switches(lids: Lids, hops: Hops, numbers: dict[tuple[int, ...], int]) -> Array:
+def _groups_to_switches(graph: SubnetGraph, hops: Hops, numbers: dict[tuple[int, ...], int]) -> Array:
     """[switches, destination switches] int64 number of the group; new groups get the next numbers."""
-    channels = lids.graph.channels
-    switches = lids.graph.switch_count
+    channels = graph.channels
+    switches = graph.switch_count
     found = np.zeros((switches, switches), np.int64)
     for switch in range(switches):
         own = slice(channels.first[switch], channels.first[switch + 1])

@@ -121,3 +121,45 @@ def test_routes_dump_writes_both_files(tmp_path: Path) -> None:
 def test_routes_dump_into_a_file_returns_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["routes", _write(tmp_path, TREE), "--dump", str(tmp_path / "scenario.yaml")]) == 2
     assert "expected a folder" in capsys.readouterr().err
+
+
+ROCE = """\
+version: 1
+name: roce
+duration: 1ms
+fabric: {technology: roce, topology: {generator: TOPOLOGY}}
+"""
+
+
+def test_routes_of_roce_are_all_shortest_paths(tmp_path: Path) -> None:
+    tree = ROCE.replace("TOPOLOGY", "fat_tree, levels: 2, leaves: 4, hosts_per_leaf: 3, spines: 3")
+    code, numbers = _numbers(tmp_path, tree, "--check")
+    assert (code, numbers["engine"], numbers["credit_loop"]) == (0, "ecmp", None)
+    paths = numbers["paths_per_link"]
+    assert isinstance(paths, dict)
+    assert (paths["max"], paths["mean"], paths["unused"]) == (9.0, 9.0, 0)
+
+
+def test_routes_of_a_roce_ring_name_the_buffers_that_wait_for_each_other(tmp_path: Path) -> None:
+    ring = ROCE.replace("TOPOLOGY", "ring, switches: 5, hosts_per_switch: 1")
+    code, numbers = _numbers(tmp_path, ring, "--check")
+    loop = numbers["credit_loop"]
+    assert code == 1
+    assert isinstance(loop, dict)
+    assert sorted(name.split("/")[0] for name in loop["cycle"]) == [f"sw{number}" for number in range(5)]
+    assert all(name.endswith(" vl3") for name in loop["cycle"])
+
+
+def test_routes_of_a_roce_ring_without_lossless_traffic_cannot_deadlock(tmp_path: Path) -> None:
+    ring = ROCE.replace("TOPOLOGY", "ring, switches: 5, hosts_per_switch: 1")
+    code, numbers = _numbers(tmp_path, ring + "qos: {lossless_priorities: []}\n", "--check")
+    assert (code, numbers["credit_loop"]) == (0, None)
+
+
+def test_routes_with_an_engine_of_the_other_technology_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = _write(tmp_path, ROCE.replace("TOPOLOGY", "single_switch, hosts: 2"))
+    assert run(["routes", scenario, "--engine", "ftree"]) == 2
+    expected = "'ftree' belongs to technology 'infiniband'; on RoCE use one of ecmp, explicit"
+    assert expected in capsys.readouterr().err

@@ -165,7 +165,7 @@ def test_symbol_errors_by_bit_error_rate_hit_packets_of_full_size() -> None:
     ("how", "expected"),
     [
         ("", "give either 'probability' or 'ber'"),
-        (", probability: 0.1, ber: 1e-9", "give either 'probability' or 'ber'"),
+        (", probability: 0.1, ber: 0.000000001", "give either 'probability' or 'ber'"),
         (", probability: 0", "faults[0].probability: expected more than 0"),
         (", probability: 1.5", "faults[0].probability: expected at most 1"),
         (", probability: 1e-11", "faults[0].probability: would hit less than one packet in 2**32"),
@@ -259,3 +259,66 @@ def test_fault_kind_describes_itself_and_its_keys(kind: str) -> None:
     assert row.name == kind
     assert row.summary.endswith(".")
     assert all(info.description for key, info in row.spec.model_fields.items() if key != "kind")
+
+
+ROCE = ", technology: roce"
+
+
+def test_pfc_storm_pauses_one_priority_of_an_adapter_and_ends() -> None:
+    assert _changes("kind: pfc_storm, node: h1, priority: 3, at: 2us, duration: 5us", fabric=ROCE) == [
+        (2, ActionKind.PFC_STORM, "h1/1", 4, 0),
+        (7, ActionKind.PFC_STORM, "h1/1", -4, 0),
+    ]
+
+
+def test_pfc_storm_without_priority_is_of_the_lowest_lossless_one_and_may_last() -> None:
+    assert _changes("kind: pfc_storm, node: h1, at: 2us", fabric=ROCE) == [
+        (2, ActionKind.PFC_STORM, "h1/1", 4, 0)
+    ]
+
+
+def test_pfc_storms_of_two_priorities_are_apart_and_of_one_overlap() -> None:
+    lossless = "qos: {lossless_priorities: [3, 4]}\n"
+    text = (
+        "version: 1\nname: t\nfabric: {technology: roce, topology: {generator: single_switch, hosts: 2}}\n"
+        "faults:\n  - {kind: pfc_storm, node: h0, priority: 3, at: 1us, duration: 4us}\n"
+        "  - {kind: pfc_storm, node: h0, priority: PRIORITY, at: AT, duration: 4us}\n" + lossless
+    )
+    apart = parse_scenario(text.replace("PRIORITY", "4").replace("AT", "5us")).actions
+    assert [(action.at_ps // PS_PER_US, action.value) for action in apart] == [
+        (1, 4),
+        (5, -4),
+        (5, 5),
+        (9, -5),
+    ]
+    together = parse_scenario(text.replace("PRIORITY", "4").replace("AT", "2us")).actions
+    assert [action.value for action in together] == [4, 5, -4, -5]
+    with pytest.raises(InputError, match="overlaps with 'pfc_storm0', which changes the same thing"):
+        parse_scenario(text.replace("PRIORITY", "3").replace("AT", "2us"))
+
+
+def test_pfc_storm_on_infiniband_is_refused() -> None:
+    expected = "'pfc_storm' belongs to technology 'roce'; on InfiniBand use one of link_down, "
+    assert expected in _refused("kind: pfc_storm, node: h1, at: 2us")
+
+
+def test_faults_of_both_technologies_are_read_on_roce() -> None:
+    both = [name for name, kind in FAULTS.items() if kind.technology is None]
+    assert both == [
+        "link_down",
+        "link_flap",
+        "link_degraded",
+        "symbol_errors",
+        "switch_down",
+        "slow_receiver",
+        "receiver_not_ready",
+    ]
+    assert _changes(f"kind: link_down, {LINK}, at: 1us", fabric=ROCE) == [
+        (1, ActionKind.LINK_STATE, "leaf0/3", 0, 0)
+    ]
+
+
+def test_bit_errors_on_roce_count_the_bytes_of_an_ethernet_frame() -> None:
+    ((_, _, _, infiniband, _),) = _changes(f"kind: symbol_errors, {LINK}, at: 1us, ber: 0.000000001")
+    ((_, _, _, roce, _),) = _changes(f"kind: symbol_errors, {LINK}, at: 1us, ber: 0.000000001", fabric=ROCE)
+    assert roce / infiniband == pytest.approx(4160 / 4122, rel=1e-4)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fabrictwin.model.fabric import MM_PER_M, PROPAGATION_PS_PER_MM
+from fabrictwin.model.fabric import MM_PER_M, PROPAGATION_PS_PER_MM, Technology
 from fabrictwin.model.hardware import (
     ETHERNET_SWITCH_MODELS,
     HCA_MODELS,
@@ -16,16 +16,18 @@ from fabrictwin.model.hardware import (
     EthernetSwitchModel,
     HcaModel,
     SwitchModel,
+    check_ethernet_switch_model,
     check_hca_model,
     check_switch_model,
 )
-from fabrictwin.model.hardware.ecn import PROBABILITY_UNIT
-from fabrictwin.model.hardware.ethernet_switch_model import ALPHA_UNIT
-from fabrictwin.model.hardware.headroom import HEADROOM_PROFILES
+from fabrictwin.model.hardware.ecn import PROBABILITY_UNIT, EcnProfile
+from fabrictwin.model.hardware.ethernet_switch_model import ALPHA_UNIT, PfcWatchdog
+from fabrictwin.model.hardware.headroom import HEADROOM_PROFILES, headroom_bytes
 from fabrictwin.model.hardware.link_speed import link_rate_bps
 from fabrictwin.units import PS_PER_MS, PS_PER_NS, femtoseconds_per_byte, show_rate, show_size, show_time
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "models" / "hardware.md"
+SPECTRUM4 = ETHERNET_SWITCH_MODELS["spectrum4"]
 QUANTUM2, CONNECTX7 = SWITCH_MODELS["quantum2"], HCA_MODELS["connectx7"]
 
 
@@ -140,6 +142,61 @@ def test_document_has_no_row_that_the_tables_lack() -> None:
         "rnr_timer",
         *HEADROOM_PROFILES,
     }
+
+
+@pytest.mark.parametrize("name", ETHERNET_SWITCH_MODELS)
+def test_ethernet_switch_model_row_is_sound(name: str) -> None:
+    model = ETHERNET_SWITCH_MODELS[name]
+    assert model.name == name
+    assert model.technology is Technology.ROCE
+    assert check_ethernet_switch_model(model, mtu_bytes=4096) == []
+    assert (model.data_vls, model.pause_quanta, model.watchdog) == (8, 65_535, None)
+
+
+@pytest.mark.parametrize("name", ROCE_HCA_MODELS)
+def test_roce_hca_model_row_is_sound(name: str) -> None:
+    model = ROCE_HCA_MODELS[name]
+    assert model.name == name
+    assert model.technology is Technology.ROCE
+    assert check_hca_model(model, mtu_bytes=4096) == []
+    # XOFF and XON leave room for some frames at full rate.
+    headroom = headroom_bytes(model.headroom_profile, model.rate_bps, 10 * MM_PER_M, 4096)
+    assert model.receive_buffer_bytes - headroom - model.xon_offset_bytes > 4 * 4160
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"ports": 0}, "ports must be from 1"),
+        ({"forwarding_latency_ps": -1}, "forwarding_latency_ps must be from 0"),
+        ({"shared_buffer_bytes": 1 << 33}, "shared_buffer_bytes must be from 4160 to 4294967296"),
+        ({"alpha_q16": 65 << 16}, "alpha must be above 0, at most 64, or infinite; got 65"),
+        ({"egress_alpha_q16": -1}, "egress_alpha must be above 0, at most 64, or infinite"),
+        ({"reserve_bytes": -1}, "reserve_bytes must be from 0"),
+        ({"xon_offset_bytes": -1}, "xon_offset_bytes must be from 0"),
+        ({"headroom_bytes": 0}, "headroom_bytes must be from 1 to the buffer's 113700000, got 0"),
+        ({"headroom_bytes": 1 << 30}, "headroom_bytes must be from 1 to the buffer's 113700000"),
+        ({"pause_quanta": 65_536}, "pause_quanta must be from 1 to 65535"),
+        ({"response_ps": -1}, "response_ps must be from 0"),
+        ({"data_vls": 4}, "data_vls must be from 8 to 8"),
+        ({"ecn": EcnProfile(2, 1, 1)}, "ecn must have kmin <= kmax, got 2 and 1"),
+        ({"ecn": EcnProfile(1, 2, 0)}, "ecn must have 0 < pmax <= 1, got 0"),
+        ({"watchdog": PfcWatchdog(poll_ps=0)}, "watchdog must have poll above 0"),
+    ],
+)
+def test_check_ethernet_switch_model_value_out_of_range_names_field_and_bounds(
+    change: dict[str, Any], expected: str
+) -> None:
+    (problem,) = check_ethernet_switch_model(replace(SPECTRUM4, **change), mtu_bytes=4096)
+    assert expected in problem
+
+
+def test_switches_break_deadlocks_by_lifetime_or_watchdog() -> None:
+    assert QUANTUM2.breaks_deadlocks
+    assert replace(QUANTUM2, hoq_life_ps=None).breaks_deadlocks
+    assert not replace(QUANTUM2, hoq_life_ps=None, leaf_hoq_life_ps=None).breaks_deadlocks
+    assert not SPECTRUM4.breaks_deadlocks
+    assert replace(SPECTRUM4, watchdog=PfcWatchdog()).breaks_deadlocks
 
 
 def test_switch_lifetimes_are_those_of_opensm() -> None:

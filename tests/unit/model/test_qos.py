@@ -6,6 +6,7 @@ import pytest
 from fabrictwin.errors import InputError
 from fabrictwin.model.qos import Qos
 from fabrictwin.model.scenario import parse_scenario
+from unit.model.roce_scenarios import parse_roce
 
 
 def _qos(keys: str = "", switch: str = "quantum2") -> Qos:
@@ -88,3 +89,31 @@ def test_qos_that_is_wrong_is_refused(keys: str, expected: str) -> None:
 def test_qos_table_of_more_than_64_entries_is_refused() -> None:
     entries = ", ".join(["[0, 1]"] * 65)
     assert "with up to 64 entries" in _refused(f"vlarb_low: [{entries}]")
+
+
+def test_roce_qos_that_is_left_out_has_one_lossless_and_one_strict_priority() -> None:
+    qos = parse_roce("").qos
+    assert qos.data_vls == 8
+    assert qos.sl2vl == (*range(8), *[15] * 8)
+    assert qos.lossless == {3}
+    assert qos.default_sl == 3
+    assert qos.vlarb_high == ((6, 255),)
+    assert qos.vl_high_limit == 255
+    assert qos.vlarb_low == tuple((priority, 64) for priority in (0, 1, 2, 3, 4, 5, 7))
+
+
+def test_roce_qos_is_taken_as_written_strict_priorities_from_the_highest() -> None:
+    qos = parse_roce("qos: {lossless_priorities: [4, 3], strict: [5, 7], weights: {3: 128, 0: 1}}\n").qos
+    assert (qos.lossless, qos.default_sl) == ({3, 4}, 3)
+    assert qos.vlarb_high == ((7, 255), (5, 255))
+    assert qos.vlarb_low == ((0, 1), (1, 64), (2, 64), (3, 128), (4, 64), (6, 64))
+
+
+def test_roce_qos_may_have_nothing_lossless_and_nothing_strict() -> None:
+    qos = parse_roce("qos: {lossless_priorities: [], strict: []}\n").qos
+    assert (qos.lossless, qos.default_sl, qos.vlarb_high) == (frozenset(), 0, ())
+    assert len(qos.vlarb_low) == 8
+
+
+def test_infiniband_qos_has_nothing_lossless() -> None:
+    assert (_qos().lossless, _qos().default_sl) == (frozenset(), 0)

@@ -68,7 +68,7 @@ def test_engine_routes_a_real_cluster(shared_data: Path, name: str, engine: str)
     assert not (loop and routes.deadlock_free)
 
 
-@pytest.mark.parametrize("engine", ["min_hop", "dfsssp"])
+@pytest.mark.parametrize("engine", ["min_hop", "dfsssp", "ecmp"])
 @pytest.mark.parametrize("seed", range(25))
 def test_shortest_path_engines_take_as_many_hops_as_breadth_first(engine: str, seed: int) -> None:
     _assert_shortest(engine, random_fabric(seed))

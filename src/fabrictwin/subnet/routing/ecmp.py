@@ -21,7 +21,7 @@ def route_ecmp(request: RoutingRequest) -> Routes:
     graph = request.graph
     directions = undirected(graph.channels)
     hops = count_hops(graph.channels, directions)
-    next_hops = equal_cost_next_hops(request.lids, hops)
+    next_hops = equal_cost_next_hops(graph, request.lids, hops)
     lft = next_hops.first_ports()
     lft[range(graph.switch_count), request.lids.switch_lid] = 0
     return Routes("ecmp", request, lft, False, hops=hops, directions=directions, next_hops=next_hops)
