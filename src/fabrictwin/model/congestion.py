@@ -253,8 +253,7 @@ def read_congestion_control(section: Section, technology: Technology) -> IbCcaSp
         section.refuse(f"required key 'algorithm' is missing: one of {', '.join(names)}")
     elif algorithm not in names:
         section.refuse(_unknown_algorithm(algorithm, technology), "algorithm")
-        if technology is Technology.ROCE:
-            return None
+        return None
     parameters = {key: value[key] for key in value if key not in ("algorithm", "profile")}
     if technology is Technology.ROCE:
         return _read_dcqcn(section, parameters, is_on=algorithm != NO_ALGORITHM)

@@ -242,7 +242,7 @@ WRONG = {
         "s.yaml:6: congestion_control.algorithm: unknown algorithm 'ib_cc'; did you mean 'ib_cca'?",
     ),
     "ethernet algorithm": (
-        scenario_text("congestion_control: {algorithm: dcqcn}"),
+        scenario_text("congestion_control: {algorithm: dcqcn, profile: paper, g: 1/256}"),
         "s.yaml:6: congestion_control.algorithm: 'dcqcn' belongs to technology 'roce'",
     ),
     "unknown profile": (
