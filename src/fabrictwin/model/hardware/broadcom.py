@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Broadcom's Tomahawk and Trident switches.
 
-Reserve 4 KiB and XON offset 3 KiB are those of HPCC's simulator of such switches (P), but for Tomahawk 5's
-offset, which is SONiC's. Alpha 1 is assumed (M).
+Tomahawk 5's alpha, reserve and XON offset are SONiC's for the 7060X6 with ports of 400 Gb/s. The others have
+an assumed alpha of 1 (M), and the reserve of 4 KiB and the offset of 3 KiB of HPCC's simulator of such
+switches (P).
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ TOMAHAWK5 = EthernetSwitchModel(
     name="tomahawk5",
     title="Broadcom Tomahawk 5, 64 ports of 800 GbE",
     technology=Technology.ROCE,
-    source="64 x 800 Gb/s (A); SONiC: pool of 165,364,160 B, XON offset, ECN (P); latency of the class of "
-    "300 ns to 2 µs (A), 500 ns taken (M)",
+    source="64 x 800 Gb/s (A); SONiC: pool of 165,364,160 B, alpha, reserve, XON offset, ECN (P); latency of "
+    "the class of 300 ns to 2 µs (A), 500 ns taken (M)",
     ports=64,
     rate_bps=_TOMAHAWK_RATE_BPS,
     forwarding_latency_ps=500 * PS_PER_NS,
     shared_buffer_bytes=165_364_160,
-    xon_offset_bytes=2_288,
+    reserve_bytes=18_796,
+    xon_offset_bytes=3_556,
     ecn=ECN_SETS["sonic_azure"].at(_TOMAHAWK_RATE_BPS),
 )
 

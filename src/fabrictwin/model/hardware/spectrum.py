@@ -18,8 +18,8 @@ SPECTRUM4 = EthernetSwitchModel(
     name="spectrum4",
     title="NVIDIA Spectrum-4 (SN5600), 64 ports of 800 GbE",
     technology=Technology.ROCE,
-    source="vendor pages: 64 x 800 Gb/s (A); SONiC: ingress pool of 113.7 MB, reserve 19 KiB, ECN, egress "
-    "alpha (P); latency not published, Rosetta's 350 ns (A) taken (M); alpha 1, XON offset (M)",
+    source="vendor pages: 64 x 800 Gb/s (A); SONiC: ingress pool of 113.7 MB, reserve 19 KiB, alpha, "
+    "ECN (P); latency not published, Rosetta's 350 ns (A) taken (M); XON offset of HPCC's simulator (M)",
     ports=64,
     rate_bps=_RATE_BPS,
     forwarding_latency_ps=350 * PS_PER_NS,
