@@ -100,8 +100,8 @@ def _mlx5_bytes(rate_bps: int, length_mm: int, mtu_bytes: int) -> int:
 
 
 def _sonic_bytes(rate_bps: int, length_mm: int, mtu_bytes: int) -> int:
-    """H2: what SONiC calls xoff, with the constants of Spectrum-4 (P), if all packets are small: each wastes two
-    thirds of its cell. SONiC's xon, the pipeline, is the reserve of the priority group."""
+    """H2: what SONiC calls xoff, with the constants of Spectrum-4 (P), if all packets are small: each wastes
+    two thirds of its cell. SONiC's xon, the pipeline, is the reserve of the priority group."""
     cable = 2 * length_mm * rate_bps // (_SONIC_SPEED_OF_LIGHT_MPS * 8 * 1000)
     response = _at_rate(_RESPONSE_QUANTA, rate_bps) * QUANTUM_BITS // 8
     propagation = _SONIC_PORT_MTU_BYTES + cable + _SONIC_MAC_PHY_BYTES + response
