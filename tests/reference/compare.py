@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from fabrictwin.engine.codes import Flag
 from fabrictwin.engine.simulation import Simulation
@@ -19,6 +20,7 @@ from fabrictwin.runtime.offline import (
 )
 from fabrictwin.subnet.lids import LFT_BLOCK_LIDS
 from fabrictwin.subnet.routes import Routes
+from fabrictwin.units import PS_PER_NS
 from reference.case import Case
 from reference.difference import Row, first_difference
 from reference.fabric import OracleFabric
@@ -91,7 +93,26 @@ def compare(scenario: Scenario) -> str:
         _until(end_ps, _engine_rows(simulation)),
         [node.name for node in scenario.fabric.nodes],
     )
-    return difference or different_totals(oracle_totals(oracle, end_ps), result_totals(simulation.result()))
+    result = simulation.result()
+    return (
+        difference
+        or different_totals(oracle_totals(oracle, end_ps), result_totals(result))
+        or _different_first_packets(oracle, result)
+    )
+
+
+def _different_first_packets(oracle: OracleFabric, result: Mapping[str, Any]) -> str:
+    """What differs between the first packets on new paths; empty where nothing does."""
+    names = [node.name for node in oracle.world.case.fabric.nodes]
+    ours = [(row.start_ps, names[row.node], row.port, row.dlid) for row in oracle.world.first_packets]
+    theirs = [
+        (round(event["fabric_ns"] * PS_PER_NS), event["node"], event["port"], event["dlid"])
+        for event in result["events"]
+        if event["kind"] == "first_packet"
+    ]
+    if sorted(ours) == sorted(theirs):
+        return ""
+    return f"first packets on new paths: oracle {sorted(ours)}, engine {sorted(theirs)}"
 
 
 def _until(end_ps: int, rows: Iterable[Row]) -> list[Row]:

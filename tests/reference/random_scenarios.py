@@ -220,6 +220,15 @@ def _faults(draw: Draw, links: list[Any], hosts: int) -> list[Mapping]:
     return list(targets.values())
 
 
+def _subnet_manager(draw: Draw) -> Mapping:
+    """One that is so fast that it routes around a cable while the scenario lasts."""
+    return {
+        "trap_latency": draw(_times(50, 1000)),
+        "smp_rtt": draw(_times(5, 100)),
+        "max_wire_smps": draw(st.sampled_from([4, 64])),
+    }
+
+
 @st.composite
 def scenario_texts(draw: Draw) -> str:
     """A scenario of a few microseconds on a few nodes."""
@@ -248,4 +257,6 @@ def scenario_texts(draw: Draw) -> str:
     }
     if draw(st.booleans()):
         scenario["congestion_control"] = _congestion_control(draw)
+    if draw(st.booleans()):
+        scenario["subnet_manager"] = _subnet_manager(draw)
     return json.dumps(scenario)

@@ -14,12 +14,13 @@ from fabrictwin.model.qos import DROP_VL
 from reference.events import Kind
 from reference.hoq import HeadOfQueue
 from reference.ib_cc import Marker, threshold_blocks
-from reference.packet import Arrival, PacketKind
+from reference.packet import Arrival, Packet, PacketKind
 from reference.port import VL15, Port, Receiving
 from reference.vl_arbitration import VlArbiter
 from reference.world import World
 
 NO_ROUTE = 255
+LFT_BLOCK_LIDS = 64
 
 
 @dataclass
@@ -92,6 +93,7 @@ class Switch:
         self.outputs: dict[tuple[int, int], Output] = {}
         self.arbiters: dict[int, VlArbiter] = {}
         self.lft = dict(world.case.lft[node])
+        self.moved: dict[int, int] = {}
 
     def prepare(self) -> None:
         """Every port is cabled: sets the outputs up."""
@@ -115,7 +117,12 @@ class Switch:
         return Output(hoq, marker, one_queue=vl == VL15)
 
     def write_lft(self, ports: Mapping[int, int]) -> None:
-        """Changes entries of the forwarding table."""
+        """Changes entries of the forwarding table; those that lead elsewhere wait for a first packet."""
+        for lid, number in ports.items():
+            if self.lft.get(lid, NO_ROUTE) != number:
+                self.moved.pop(lid, None)
+                if number in self.ports:
+                    self.moved[lid] = number
         self.lft |= ports
 
     # Input
@@ -195,11 +202,19 @@ class Switch:
             port.counters["port_mark_fecn"] += 1
         output.marker.packet_left()
         _, end_ps = port.transmit(packet, vl)
+        self._follow(port, packet)
         arrival.free(end_ps)
         output.hoq.sent()
         self._move_on(port, vl, output)
         output.departures += 1
         return packet.wire_bytes
+
+    def _follow(self, port: Port, packet: Packet) -> None:
+        """The first packet on a new path tells of all that the same block has changed."""
+        if self.moved.get(packet.dlid) == port.number:
+            self.world.trace_first_packet(port, packet)
+            block = packet.dlid // LFT_BLOCK_LIDS
+            self.moved = {lid: out for lid, out in self.moved.items() if lid // LFT_BLOCK_LIDS != block}
 
     def _move_on(self, port: Port, vl: int, output: Output) -> None:
         """The candidate is gone: the ring's next one takes its place."""

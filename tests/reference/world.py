@@ -42,6 +42,15 @@ class FcpRow(NamedTuple):
     fccl: int
 
 
+class FirstPacketRow(NamedTuple):
+    """The first packet on a new path."""
+
+    start_ps: int
+    node: int
+    port: int
+    dlid: int
+
+
 class DiscardRow(NamedTuple):
     """A packet that was discarded, and the counter that it went to."""
 
@@ -63,6 +72,7 @@ class World:
         packets: Trace of packets.
         fcps: Trace of flow-control packets.
         discards: Trace of discards in switches.
+        first_packets: Trace of the first packets on new paths.
         vls: Data VLs up to the highest that a queue pair is on, and VL15: numbers the random draws of a port.
     """
 
@@ -71,6 +81,7 @@ class World:
     packets: list[PacketRow] = field(default_factory=list)
     fcps: list[FcpRow] = field(default_factory=list)
     discards: list[DiscardRow] = field(default_factory=list)
+    first_packets: list[FirstPacketRow] = field(default_factory=list)
     vls: int = 2
 
     @property
@@ -116,6 +127,11 @@ class World:
 
     def trace_fcp(self, start_ps: int, port: Port, vl: int, fccl: int) -> None:
         self.fcps.append(FcpRow(start_ps, port.node, port.number, vl, fccl))
+
+    def trace_first_packet(self, port: Port, packet: Packet) -> None:
+        """The packet that was traced last is the first on a new path."""
+        start_ps = self.packets[-1].start_ps
+        self.first_packets.append(FirstPacketRow(start_ps, port.node, port.number, packet.dlid))
 
     def trace_discard(self, port: Port, counter: str, packet: Packet) -> None:
         self.discards.append(

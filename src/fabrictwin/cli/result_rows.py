@@ -17,7 +17,8 @@ FLOW_NUMBERS = ("messages", "bytes", "goodput", "latency p50", "p99", "max", "re
 JOB_TEXTS = ("job", "kind")
 JOB_NUMBERS = ("iterations", "mean iteration", "slowest", "algbw", "busbw")
 
-_SAYS_ITS_VALUE = ("link_down", "link_up")
+_SAID_OTHERWISE = {"link_down": "value", "link_up": "value", "first_packet": "dlid"}
+"""By kind of event, what its kind or text says already."""
 
 
 def show_ns(value_ns: float) -> str:
@@ -89,8 +90,7 @@ def event_row(event: Result) -> list[str]:
     at_ns, source, kind = (rest.pop(name) for name in ("fabric_ns", "source", "kind"))
     place = [str(rest.pop(name)) for name in ("node", "port") if name in rest]
     text = rest.pop("text", "")
-    if kind in _SAYS_ITS_VALUE:
-        rest.pop("value", None)
+    rest.pop(_SAID_OTHERWISE.get(kind, ""), None)
     parts = [kind, "/".join(place) or source, *(f"{name}={value}" for name, value in rest.items())]
     return [show_ns(at_ns), printable(" ".join(parts) + (f": {text}" if text else ""))]
 

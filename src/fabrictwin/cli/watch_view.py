@@ -207,6 +207,7 @@ _EVENT_STYLES = {
     "fault.clear": "green",
     "trap": "yellow",
     "subnet_up": "green",
+    "first_packet": "green",
     "failed": "bold red",
 }
 

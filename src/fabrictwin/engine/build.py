@@ -79,6 +79,7 @@ def build_state(
         heap=st.records(events, st.EVENT),
         node=build_nodes(plan),
         lft=np.ascontiguousarray(plan.forwarding.lft, np.uint8).ravel().copy(),
+        lft_moved=np.zeros(plan.forwarding.lft.shape[0] * -(-plan.forwarding.lft.shape[1] // 8), np.uint8),
         sl2vl=np.array(plan.scenario.qos.sl2vl, np.int8),
         high=table(weighted(plan.scenario.qos.vlarb_high), st.ARBITRATION_ENTRY),
         low=table(weighted(plan.scenario.qos.vlarb_low), st.ARBITRATION_ENTRY),

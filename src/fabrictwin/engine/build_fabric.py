@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabrictwin.engine import state as st
-from fabrictwin.engine.codes import NEVER, PvCare
+from fabrictwin.engine.codes import NEVER, Odd, PvCare
 from fabrictwin.engine.hca import AT_LINE_RATE
 from fabrictwin.engine.plan import (
     Plan,
@@ -73,7 +73,7 @@ def build_ports(plan: Plan, owned: np.ndarray) -> st.Records:
         record.up = 1
         record.fs_per_byte = femtoseconds_per_byte(link.rate_bps)
         record.delay_ps = link.propagation_ps + there.fec_latency_ps
-        record.odd = int(there.fec_latency_ps > 0)
+        record.odd = Odd.ERRORS if there.fec_latency_ps > 0 else 0
         record.peer_is_hca = scenario.fabric.nodes[other.node].kind is NodeKind.HCA
         record.remote = int(owned[end.node] and not owned[other.node])
     return port

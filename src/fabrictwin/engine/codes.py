@@ -93,6 +93,15 @@ class PvCare(IntEnum):
     """The arbiter draws: ``departures`` is counted."""
 
 
+class Odd(IntEnum):
+    """Bits of ``PORT.odd``: why a packet that leaves needs a closer look."""
+
+    ERRORS = 1
+    """It suffers symbol errors or FEC jitter."""
+    MOVED = 2
+    """It may be the first on a new path."""
+
+
 class QpState(IntEnum):
     """What a requester is doing."""
 
@@ -120,6 +129,7 @@ class LogKind(IntEnum):
     LFT_WRITE = 6
     QP_ERROR = 7
     VL_STALLED = 8
+    FIRST_PACKET = 9
 
 
 class CcRole(IntEnum):

@@ -19,9 +19,10 @@ from fabrictwin.engine.cbfc import (
     send_fcps,
     unblock_sender,
 )
-from fabrictwin.engine.codes import NEVER, SEQUENCE_MASK, EventKind, LogKind
+from fabrictwin.engine.codes import NEVER, SEQUENCE_MASK, EventKind, LogKind, Odd
 from fabrictwin.engine.hca import set_drain_rate
 from fabrictwin.engine.link import discard_packet
+from fabrictwin.engine.new_paths import write_entry
 from fabrictwin.engine.pools import give_packet, write_log
 from fabrictwin.engine.port_vl import pv_of, split_number
 from fabrictwin.engine.queue import push_event
@@ -132,9 +133,8 @@ def on_action(s: State, a: int, now_ps: int) -> None:
     p = np.int64(action.port)
     if action.kind == LFT_WRITE:
         first = action.value * 64
-        row = s.node[action.node].switch * s.par[0].lids
         for i in range(min(64, s.par[0].lids - first)):
-            s.lft[row + first + i] = s.lft_blocks[action.block * 64 + i]
+            write_entry(s, action.node, first + i, np.int64(s.lft_blocks[action.block * 64 + i]))
     elif action.kind == ActionKind.LINK_STATE:
         if action.value == 0 and s.port[p].up:
             _link_down(s, p, now_ps)
@@ -145,7 +145,8 @@ def on_action(s: State, a: int, now_ps: int) -> None:
     elif action.kind == ActionKind.LINK_ERROR:
         send_fcps(s, p, now_ps)
         s.port_more[p].error_below = action.value
-        s.port[p].odd = 1 if action.value > 0 or s.port_more[p].jitter_ps > 0 else 0
+        suffers = action.value > 0 or s.port_more[p].jitter_ps > 0
+        s.port[p].odd = (s.port[p].odd & ~Odd.ERRORS) | (Odd.ERRORS if suffers else 0)
     elif action.kind == ActionKind.DRAIN_RATE:
         set_drain_rate(s, p, action.value, now_ps)
     elif action.kind == ActionKind.RECEIVE_QUEUE:

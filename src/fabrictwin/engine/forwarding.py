@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,3 +33,12 @@ class Forwarding:
     service_level: Callable[[PortRef, int], int] | None = None
     group: np.ndarray | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+
+    @cached_property
+    def port_of(self) -> dict[int, PortRef]:
+        """The port that a LID leads to."""
+        return {
+            base + offset: end
+            for end, base in self.lid_of.items()
+            for offset in range(1 << self.lmc if end.port > 0 else 1)
+        }

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.cbfc import free_blocks, lose_blocks, wire_time
-from fabrictwin.engine.codes import LLR_TRIES, SEQUENCE_MASK, EventKind, Flag
+from fabrictwin.engine.codes import LLR_TRIES, SEQUENCE_MASK, EventKind, Flag, Odd
+from fabrictwin.engine.new_paths import note_first_packet
 from fabrictwin.engine.pools import give_packet
 from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.queue import push_event
@@ -117,6 +118,8 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     start_ps = max(now_ps, port.tx_free_ps)
     packet.start_ps = start_ps
     if port.odd:
+        if port.odd & Odd.MOVED:
+            note_first_packet(s, p, index)
         start_ps += _suffer_errors(s, p, index, ser_ps)
     end_ps = start_ps + ser_ps
     port.tx_free_ps = end_ps

@@ -238,7 +238,9 @@ def describe_event(plan: Plan, entry: Any) -> dict[str, Any]:
     if kind is LogKind.QP_ERROR:
         flow = int(np.searchsorted(plan.first_qp, int(entry.index), side="right")) - 1
         return row | {"flow": plan.flows[flow][1].name, "queue_pair": int(entry.index)}
-    return row | {
-        "port": int(entry.index) - int(plan.ports.first[int(entry.node)]) + 1,
-        "value": int(entry.value),
-    }
+    row["port"] = int(entry.index) - int(plan.ports.first[int(entry.node)]) + 1
+    if kind is LogKind.FIRST_PACKET:
+        lid = int(entry.value)
+        target = fabric.nodes[plan.forwarding.port_of[lid].node].name
+        return row | {"dlid": lid, "text": f"first packet on the new path to {target} (LID {lid})"}
+    return row | {"value": int(entry.value)}

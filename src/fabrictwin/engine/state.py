@@ -49,7 +49,7 @@ PORT = np.dtype(  # a port as sender: one cache line
         ("up", "i1"),
         ("peer_is_hca", "i1"),
         ("remote", "i1"),  # the other end belongs to another shard
-        ("odd", "i1"),  # packets suffer symbol errors or FEC jitter
+        ("odd", "i1"),  # bits of Odd
         ("flapped", "i1"),  # its link has been down
         ("planned", "i1"),  # a PORT_FREE event is under way
     ],
@@ -84,6 +84,7 @@ PORT_MORE = np.dtype(  # what is seldom needed of a port
         ("drain_tail", "i4"),
         ("draining", "i4"),  # packet that is being moved, -1: none
         ("vl15_blocks", "i4"),  # capacity of the VL15 buffer
+        ("moved", "i4"),  # entries of the forwarding table that lead here now and no packet has followed
         ("victim_mask", "i1"),  # marks although it is a victim
         ("drains", "i1"),  # data packets go through the drain queue
         ("receives", "i1"),  # receive work requests are posted
@@ -438,6 +439,7 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "heap": EVENT,  # what lies beyond the wheel, a binary heap
     "node": NODE,  # [nodes]
     "lft": np.dtype("u1"),  # [switches * lids] output port, 255: discard
+    "lft_moved": np.dtype("u1"),  # [switches * ceil(lids / 8)] bit set: counted in PORT_MORE.moved
     "sl2vl": np.dtype("i1"),  # [16]
     "high": ARBITRATION_ENTRY,  # [par.high_entries]
     "low": ARBITRATION_ENTRY,  # [par.low_entries]
