@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import grpc
@@ -13,6 +14,7 @@ import pytest
 
 from fabrictwin.api.v1 import director_pb2 as pb
 from fabrictwin.api.v1 import hca_endpoint_pb2, subnet_manager_pb2, switch_node_pb2
+from fabrictwin.api.v1.common_pb2 import Event
 from fabrictwin.api.v1.hca_endpoint_pb2_grpc import HcaEndpointStub
 from fabrictwin.api.v1.subnet_manager_pb2_grpc import SubnetManagerStub
 from fabrictwin.api.v1.switch_node_pb2_grpc import SwitchNodeStub
@@ -65,6 +67,31 @@ def test_live_twin_comes_to_the_result_of_one_process(split: str, tmp_path: Path
         assert result["events"] == expected["events"]
         assert {event["kind"] for event in result["events"]} >= {"trap", "lft_write"}
         assert twin.shut_down() == 0
+
+
+def test_link_failure_to_restored_traffic_is_told_step_by_step(tmp_path: Path) -> None:
+    path = _write(tmp_path, "faults:\n  - {kind: link_down, link: [leaf1/3, spine0/2], at: 40us}\n")
+    path.write_text(path.read_text().replace("smp_rtt: 2us", "smp_rtt: 100ns"))
+    steps = ["link_down", "trap", "swept", "lft_write", "first_packet"]
+    with live_twin(path, "healed") as twin:
+        twin.wait()
+        told = [event for event in twin.result()["events"] if event["kind"] in steps]
+        seen = _watch_to_the_end(twin)
+        assert twin.shut_down() == 0
+    assert list(dict.fromkeys(event["kind"] for event in told)) == steps
+    first_ps = {kind: min(event.at_ps for event in seen if event.kind == kind) for kind in steps}
+    assert sorted(first_ps.values()) == list(first_ps.values())
+    assert len(set(first_ps.values())) == len(steps)
+    first = next(event for event in seen if event.kind == "first_packet")
+    assert (first.node, first.port, first.text) == ("leaf1", 4, "first packet on the new path to h0 (LID 1)")
+    assert (first.source, first.at_ps) == ("switch_node", round(told[-1]["fabric_ns"] * 1000))
+
+
+def _watch_to_the_end(twin: LiveTwin) -> list[Event]:
+    """Everything that the event log of a twin says up to its end."""
+    request = pb.WatchEventsRequest(**{"from": 1})
+    events = iter(twin.director.WatchEvents(request, timeout=WITHIN_S))
+    return list(takewhile(lambda event: event.kind != "stopped", events))
 
 
 @pytest.fixture(scope="module")

@@ -67,6 +67,7 @@ def test_broken_uplink_is_replaced_after_trap_sweep_and_writes(measured: Note) -
     assert begun_ps == down_ps + TRAP_PS
     assert swept_ps - begun_ps == sweep_ps
     assert max(writes) == down_ps + bound_ps
+    assert times(simulation, "first_packet")[0] == _restored_ps(simulation, broken)
     assert writes[0] - down_ps <= outage_ps <= bound_ps + GAP_PS + PS_PER_US
 
 

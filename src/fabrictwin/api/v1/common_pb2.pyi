@@ -262,7 +262,7 @@ class Event(_message.Message):
     source: _builtins.str
     """Who says so: director, subnet_manager, switch_node, hca_endpoint, congestion_control."""
     kind: _builtins.str
-    """What kind: link_down, trap, sweep, routed, lft_write, subnet_up, fault_injected, paused, …."""
+    """What kind: link_down, trap, sweep, routed, lft_write, first_packet, subnet_up, fault_injected, paused, …."""
     node: _builtins.str
     """Name of the node that it is about; may be empty."""
     port: _builtins.int
