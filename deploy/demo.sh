@@ -57,7 +57,7 @@ say "Break a cable under load, for a millisecond of fabric time"
 run fault inject link_down --link "$cable" --duration 1ms --owner demo --json "$build/fault.json" --twin "$twin"
 healed_ns=$(($(value end_ps "$build/fault.json") / 1000 + 600000))
 
-say "See it heal: a trap reaches the subnet manager, it sweeps, it writes new tables; then the cable comes back"
+say "See it heal: a trap reaches the subnet manager, it sweeps, it writes new tables, the first packet takes the new path; then the cable comes back"
 run wait --until "${healed_ns}ns" --timeout 120 --twin "$twin" || true
 stop_watching
 

@@ -37,6 +37,7 @@ def test_demo_shows_how_a_link_dies_and_heals_and_leaves_nothing(place: Machine,
         "trap 128 from",
         "LFT blocks to write on 2 switches",
         "subnet_up subnet_manager: forwarding tables written",
+        "first_packet leaf1/6: first packet on the new path to",
         "the same digest",
         "demo is down",
     ]
