@@ -49,11 +49,11 @@ def run(arguments: list[str]) -> int:
         "--state-dir", required=True, type=Path, help="folder for twin.json, logs and sockets"
     )
     own, rest = parser.parse_known_args(arguments)
-    settings = read_settings(PROGRAM, rest, os.environ)
+    settings = read_settings(PROGRAM, rest, os.environ, Settings(redis=""))
     blueprint = draw_blueprint(read_source(own.scenario))
     load_kernels(blueprint)
     stack = LocalStack(settings, own.state_dir, blueprint, members_of(blueprint))
-    return stack.run(embedded=settings.redis == Settings().redis)
+    return stack.run(embedded=not settings.redis)
 
 
 def main() -> None:

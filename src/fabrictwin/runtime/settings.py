@@ -10,7 +10,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fabrictwin.errors import InputError, Problem
@@ -136,13 +136,20 @@ class Settings:
         return self.advertise or self.listen
 
 
-def read_settings(program: str, arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
+DEFAULTS = Settings()
+"""What holds where nobody says anything."""
+
+
+def read_settings(
+    program: str, arguments: Sequence[str], environment: Mapping[str, str], defaults: Settings = DEFAULTS
+) -> Settings:
     """Reads settings from flags and from the environment.
 
     Args:
         program: Name of the program, for its help.
         arguments: The command line behind the program's name.
         environment: Environment variables.
+        defaults: What holds where neither says anything.
 
     Raises:
         InputError: With every value that is wrong.
@@ -163,7 +170,7 @@ def read_settings(program: str, arguments: Sequence[str], environment: Mapping[s
             problems.append(Problem(str(error), field=place))
     if problems:
         raise InputError(problems)
-    return Settings(**values)
+    return replace(defaults, **values)
 
 
 def settings_parser(program: str) -> argparse.ArgumentParser:

@@ -25,6 +25,12 @@ def test_flag_wins_over_the_environment() -> None:
     assert (settings.twin, settings.shard) == ("from-flag", ShardOf(1, 4))
 
 
+def test_setting_that_says_what_is_the_default_elsewhere_holds() -> None:
+    here = Settings(redis="")
+    assert read_settings("x", [], {}, here).redis == ""
+    assert read_settings("x", ["--redis", Settings().redis], {}, here).redis == Settings().redis
+
+
 def test_wrong_settings_are_all_named_at_once() -> None:
     arguments = ["--twin", "a/b", "--port", "70000", "--shard", "2/2", "--log-level", "loud", "--grace", "-1"]
     with pytest.raises(InputError) as caught:
