@@ -11,10 +11,15 @@ import numpy as np
 from fabrictwin.api.v1 import hca_endpoint_pb2 as pb
 from fabrictwin.api.v1.hca_endpoint_pb2_grpc import HcaEndpointServicer as Base
 from fabrictwin.engine.codes import QpState
-from fabrictwin.errors import nearest
 from fabrictwin.model.fabric import PortRef
-from fabrictwin.runtime.failures import UnknownNameError
-from fabrictwin.runtime.reading import cut_page, describe_port, find_nodes, read_counters, select_ports
+from fabrictwin.runtime.reading import (
+    cut_page,
+    describe_port,
+    find_nodes,
+    pick,
+    read_counters,
+    select_ports,
+)
 from fabrictwin.runtime.shard_service import ShardView
 
 
@@ -80,10 +85,7 @@ def _find_flows(shard: ShardView, names: Sequence[str], end: str) -> list[int]:
         for index, (_, flow) in enumerate(shard.plan.flows)
         if shard.owned[getattr(flow, end).node]
     }
-    for name in names:
-        if name not in mine:
-            raise UnknownNameError(f"no flow {name[:80]!r} is here{nearest(name[:80], mine)}")
-    return [mine[name] for name in names] if names else list(mine.values())
+    return pick(mine, names, "flow")
 
 
 def _describe_hca(shard: ShardView, index: int, port: Any) -> pb.Hca:

@@ -49,10 +49,8 @@ class SubnetManagerServicer(Base):
         """The forwarding tables that it wants."""
         routes = self._runner.process.manager.routes
         fabric = routes.graph.fabric
-        width = int(routes.lft.shape[1])
-        page = type(request.page)(token=request.page.token, size=request.page.size)
-        page.size = min(page.size or 1000, max(1, LARGEST_TABLES_BYTES // width))
-        rows, token = cut_page(range(len(fabric.switches)), page)
+        most = max(1, LARGEST_TABLES_BYTES // int(routes.lft.shape[1]))
+        rows, token = cut_page(range(len(fabric.switches)), request.page, most)
         switches = [
             pb.SwitchRoutes(node=fabric.nodes[fabric.switches[row]].name, ports=routes.lft[row].tobytes())
             for row in rows

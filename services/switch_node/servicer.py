@@ -5,12 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from fabrictwin.api.v1 import switch_node_pb2 as pb
 from fabrictwin.api.v1.switch_node_pb2_grpc import SwitchNodeServicer as Base
 from fabrictwin.model.fabric import PortRef
-from fabrictwin.runtime.reading import cut_page, describe_port, find_nodes, read_counters, select_ports
+from fabrictwin.runtime.reading import (
+    cut_page,
+    describe_port,
+    find_nodes,
+    read_counters,
+    rows_of,
+    select_ports,
+)
 from fabrictwin.runtime.shard_service import ShardView
 
 VL15 = 15
@@ -37,7 +42,7 @@ class SwitchNodeServicer(Base):
         """Their ports."""
         shard = self._shard
         ends, token = select_ports(shard, request.select)
-        rows = [shard.plan.ports.of(end) for end in ends]
+        rows, _ = rows_of(shard.plan, ends)
         with shard.hold() as at_ps:
             records = shard.state.port[rows]
         ports = [describe_port(shard, end, record) for end, record in zip(ends, records, strict=True)]
@@ -57,8 +62,7 @@ class SwitchNodeServicer(Base):
         shard = self._shard
         ends, token = select_ports(shard, request.select)
         vls = shard.plan.vls
-        rows = np.array([shard.plan.ports.of(end) for end in ends], np.int64)
-        lanes = shard.plan.lanes(rows)
+        _, lanes = rows_of(shard.plan, ends)
         with shard.hold() as at_ps:
             pv, pv_input = shard.state.pv[lanes], shard.state.pv_input[lanes]
         queues = [

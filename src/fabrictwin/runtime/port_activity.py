@@ -12,7 +12,7 @@ from fabrictwin.api.v1.common_pb2 import PortActivity, PortLoad, WatchPortsReque
 from fabrictwin.engine.port_counters import waited_for_credits
 from fabrictwin.errors import InputError
 from fabrictwin.runtime.failures import StateError
-from fabrictwin.runtime.reading import BPS_FS
+from fabrictwin.runtime.reading import BPS_FS, rows_of
 from fabrictwin.telemetry import FabricSource
 from fabrictwin.units import PS_PER_S
 
@@ -85,8 +85,7 @@ class PortReader:
         self._ends = sorted(end for end in plan.scenario.fabric.link_at if source.owned[end.node])
         if not self._ends:
             raise StateError("this process holds no ports")
-        self._rows = np.array([plan.ports.of(end) for end in self._ends], np.int64)
-        self._lanes = plan.lanes(self._rows)
+        self._rows, self._lanes = rows_of(plan, self._ends)
         self._last = self._read()[0]
 
     def read(self, most: int) -> PortActivity:

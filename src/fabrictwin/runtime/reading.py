@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from fabrictwin.api.v1.common_pb2 import Page, PortCounters, PortSelection
 from fabrictwin.api.v1.common_pb2 import Port as PortMessage
+from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.port_counters import ARRAYS_OF_VLS, PORT_COUNTERS, waited_for_credits
 from fabrictwin.errors import InputError, nearest
 from fabrictwin.model.fabric import PortRef
@@ -23,8 +24,13 @@ BPS_FS = 8 * 10**15
 Item = TypeVar("Item")
 
 
-def cut_page(items: Sequence[Item], page: Page) -> tuple[Sequence[Item], str]:
+def cut_page(items: Sequence[Item], page: Page, most: int = LARGEST_PAGE) -> tuple[Sequence[Item], str]:
     """(the elements of a page, the token of the next page or an empty text).
+
+    Args:
+        items: All elements.
+        page: Which of them are asked for.
+        most: How many fit into an answer.
 
     Raises:
         InputError: The size or the token is none.
@@ -34,25 +40,34 @@ def cut_page(items: Sequence[Item], page: Page) -> tuple[Sequence[Item], str]:
     if page.token and not (page.token.isdecimal() and len(page.token) < 10):
         raise InputError.of("expected the 'next_page' of an earlier answer", field="page.token")
     first = int(page.token or 0)
-    last = first + (page.size or LARGEST_PAGE)
+    last = first + min(page.size or LARGEST_PAGE, most)
     return items[first:last], str(last) if last < len(items) else ""
 
 
-def find_nodes(source: FabricSource, names: Sequence[str]) -> list[int]:
-    """Indices of nodes of a shard by name, or of all of them.
+def pick(index_of: Mapping[str, int], names: Sequence[str], what: str) -> list[int]:
+    """Indices of what is asked for by name, or of all that there is.
+
+    Args:
+        index_of: What there is, by name.
+        names: What is asked for; empty: everything.
+        what: What it is: ``node``, ….
 
     Raises:
-        UnknownNameError: The shard has no such node.
+        UnknownNameError: One of the names is not there.
         InputError: There are too many names.
     """
-    nodes = source.plan.scenario.fabric.nodes
-    mine = {nodes[index].name: int(index) for index in np.flatnonzero(source.owned)}
     if len(names) > LARGEST_PAGE:
-        raise InputError.of(f"expected at most {LARGEST_PAGE} names, got {len(names)}", field="nodes")
+        raise InputError.of(f"expected at most {LARGEST_PAGE} names, got {len(names)}", field=f"{what}s")
     for name in names:
-        if name not in mine:
-            raise UnknownNameError(f"no node {name[:80]!r} is simulated here{nearest(name[:80], mine)}")
-    return [mine[name] for name in names] if names else list(mine.values())
+        if name not in index_of:
+            raise UnknownNameError(f"no {what} {name[:80]!r} is here{nearest(name[:80], index_of)}")
+    return [index_of[name] for name in names] if names else list(index_of.values())
+
+
+def find_nodes(source: FabricSource, names: Sequence[str]) -> list[int]:
+    """Indices of nodes of a shard by name, or of all of them; see :func:`pick`."""
+    nodes = source.plan.scenario.fabric.nodes
+    return pick({nodes[index].name: int(index) for index in np.flatnonzero(source.owned)}, names, "node")
 
 
 def select_ports(source: FabricSource, select: PortSelection) -> tuple[Sequence[PortRef], str]:
@@ -64,6 +79,12 @@ def select_ports(source: FabricSource, select: PortSelection) -> tuple[Sequence[
         for number in range(1, nodes[index].ports + 1)
     ]
     return cut_page(ends, select.page)
+
+
+def rows_of(plan: Plan, ends: Sequence[PortRef]) -> tuple[np.ndarray, np.ndarray]:
+    """(the rows of some ports, the rows of their VLs, VL by VL of one port after the other)."""
+    rows = np.array([plan.ports.of(end) for end in ends], np.int64)
+    return rows, plan.lanes(rows)
 
 
 def describe_port(source: FabricSource, end: PortRef, port: Any) -> PortMessage:
@@ -86,8 +107,7 @@ def describe_port(source: FabricSource, end: PortRef, port: Any) -> PortMessage:
 def read_counters(source: FabricSource, ends: Sequence[PortRef]) -> tuple[int, list[PortCounters]]:
     """(fabric time in ps, counters of some ports)."""
     plan, fabric = source.plan, source.plan.scenario.fabric
-    rows = np.array([plan.ports.of(end) for end in ends], np.int64)
-    lanes = plan.lanes(rows)
+    rows, lanes = rows_of(plan, ends)
     columns: dict[str, np.ndarray] = {}
     with source.hold() as at_ps:
         for name, (array, field) in PORT_COUNTERS.items():
