@@ -84,11 +84,8 @@ class CallGuard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generi
             try:
                 async with asyncio.timeout(limit_s):
                     return await method(request, context)
-            except (FabricTwinError, TimeoutError) as error:
-                await abort(context, error)
             except Exception as error:
-                if not isinstance(error, grpc.aio.AbortError):
-                    self._log.exception("call_failed", method=name)
+                await self._end(context, error, name)
                 raise
 
         return guarded
@@ -99,14 +96,18 @@ class CallGuard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generi
             try:
                 async for response in method(request, context):
                     yield response
-            except FabricTwinError as error:
-                await abort(context, error)
             except Exception as error:
-                if not isinstance(error, grpc.aio.AbortError):
-                    self._log.exception("call_failed", method=name)
+                await self._end(context, error, name)
                 raise
 
         return guarded
+
+    async def _end(self, context: Any, error: Exception, name: str) -> None:
+        """Ends a call with the status of its error, or writes an unexpected one into the log."""
+        if isinstance(error, FabricTwinError | TimeoutError):
+            await abort(context, error)
+        elif not isinstance(error, grpc.aio.AbortError):
+            self._log.exception("call_failed", method=name)
 
     async def _check(self, request: Any, context: Any, theirs: str) -> None:
         """Refuses what cannot be read, and callers of another version."""
