@@ -9,7 +9,7 @@ from typing import Any
 from fabrictwin.api.v1 import common_pb2
 from fabrictwin.api.v1 import director_pb2 as pb
 from fabrictwin.runtime.director.event_log import LoggedEvent
-from fabrictwin.runtime.director.orders import WorkloadEntry
+from fabrictwin.runtime.director.orders import FaultEntry, WorkloadEntry
 from fabrictwin.runtime.director.watch import Watched
 
 
@@ -33,6 +33,19 @@ def describe_service(service: Watched, report: Any) -> pb.ServiceStatus:
         status.pid = service.record.pid
         status.version = service.record.version
     return status
+
+
+def encode_fault(entry: FaultEntry, now_ps: int) -> pb.Fault:
+    """A fault, as it is at a fabric time."""
+    return pb.Fault(
+        id=entry.fault.name,
+        kind=entry.fault.kind,
+        owner=entry.owner,
+        text=entry.fault.text,
+        start_ps=entry.fault.start_ps,
+        end_ps=entry.end_ps,
+        state=entry.state(now_ps),
+    )
 
 
 def encode_workload(entry: WorkloadEntry) -> pb.Workload:

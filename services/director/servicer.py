@@ -19,7 +19,7 @@ from fabrictwin.runtime.interceptors import DEFAULT_DEADLINE_S, encode_problem
 from fabrictwin.runtime.reading import cut_page
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.runtime.version import VERSION
-from services.director.messages import describe_service, encode_event, encode_workload
+from services.director.messages import describe_service, encode_event, encode_fault, encode_workload
 
 LARGEST_CHUNK_BYTES = 1 << 20
 MOST_IMPORTED = 4
@@ -156,19 +156,11 @@ class DirectorServicer(Base):
         """Faults of the scenario and those injected."""
         entries = self._director.active_faults() if request.active else self._director.orders.faults()
         shown, token = cut_page(entries, request.page)
-        return pb.ListFaultsResponse(faults=[self._fault(each.fault.name) for each in shown], next_page=token)
+        faults = [encode_fault(entry, self._director.twin.reached_ps) for entry in shown]
+        return pb.ListFaultsResponse(faults=faults, next_page=token)
 
     def _fault(self, name: str) -> pb.Fault:
-        entry = self._director.orders.fault(name)
-        return pb.Fault(
-            id=name,
-            kind=entry.fault.kind,
-            owner=entry.owner,
-            text=entry.fault.text,
-            start_ps=entry.fault.start_ps,
-            end_ps=entry.end_ps,
-            state=entry.state(self._director.twin.reached_ps),
-        )
+        return encode_fault(self._director.orders.fault(name), self._director.twin.reached_ps)
 
     async def StartWorkload(self, request: pb.StartWorkloadRequest, context: Any) -> pb.StartWorkloadResponse:
         """Adds traffic."""

@@ -99,23 +99,28 @@ class Orders:
 
     def faults(self) -> list[FaultEntry]:
         """Every fault, in order of its beginning."""
-        entries = [self.fault(fault.name) for fault in self.scenario.faults]
+        entries = [self._fault_entry(fault) for fault in self.scenario.faults]
         return sorted(entries, key=lambda entry: entry.fault.start_ps)
 
     def fault(self, name: str) -> FaultEntry:
         """A fault by its id."""
-        fault = next(fault for fault in self.scenario.faults if fault.name == name)
-        return FaultEntry(fault, self._fault_owners.get(name, FROM_SCENARIO), name in self._cleared)
+        return self._fault_entry(next(fault for fault in self.scenario.faults if fault.name == name))
+
+    def _fault_entry(self, fault: Fault) -> FaultEntry:
+        owner = self._fault_owners.get(fault.name, FROM_SCENARIO)
+        return FaultEntry(fault, owner, fault.name in self._cleared)
 
     def workloads(self) -> list[WorkloadEntry]:
         """Every workload, in order of its beginning."""
-        entries = [self.workload(job.name) for job in self.scenario.jobs]
+        entries = [self._workload_entry(job) for job in self.scenario.jobs]
         return sorted(entries, key=lambda entry: entry.start_ps)
 
     def workload(self, name: str) -> WorkloadEntry:
         """A workload by its name."""
-        job = next(job for job in self.scenario.jobs if job.name == name)
-        return WorkloadEntry(job, self._job_owners.get(name, FROM_SCENARIO))
+        return self._workload_entry(next(job for job in self.scenario.jobs if job.name == name))
+
+    def _workload_entry(self, job: Job) -> WorkloadEntry:
+        return WorkloadEntry(job, self._job_owners.get(job.name, FROM_SCENARIO))
 
     def inject_fault(self, text: str, owner: str, at_ps: int) -> Command:
         """A fault that begins at a fabric time.
@@ -133,7 +138,7 @@ class Orders:
             raise InputError.of(
                 "required key 'duration' is missing: the lease of the fault", field="duration"
             )
-        name = str(mapping.pop("name", "") or _unused(str(mapping.get("kind")), self.scenario.faults))
+        name = _take_name(mapping, self.scenario.faults)
         command = self._obey(at_ps, "fault.inject", {"id": name, "fault": mapping}, owner)
         self._fault_owners[name] = command.by
         return command
@@ -167,7 +172,7 @@ class Orders:
             InputError: With every problem of it.
         """
         mapping = _read_entry(text, "workload", "start", at_ps)
-        name = str(mapping.pop("name", "") or _unused(str(mapping.get("kind")), self.scenario.jobs))
+        name = _take_name(mapping, self.scenario.jobs)
         command = self._obey(at_ps, "workload.start", {"name": name, "workload": mapping}, owner)
         self._job_owners[name] = command.by
         return command
@@ -196,9 +201,12 @@ class Orders:
         return command
 
 
-def _unused(kind: str, named: tuple[Fault, ...] | tuple[Job, ...]) -> str:
+def _take_name(mapping: dict[str, Any], named: tuple[Fault, ...] | tuple[Job, ...]) -> str:
+    """Takes the name out of an entry; one that nobody has if there is none."""
+    given = mapping.pop("name", "")
     names = {item.name for item in named}
-    return next(name for number in range(len(names) + 1) if (name := f"{kind}-{number + 1}") not in names)
+    numbered = (f"{mapping.get('kind')}-{number + 1}" for number in range(len(names) + 1))
+    return str(given or next(name for name in numbered if name not in names))
 
 
 def _read_entry(text: str, what: str, begin: str, earliest_ps: int) -> dict[str, Any]:
