@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fabrictwin.runtime.blueprint import DIRECTOR
 from fabrictwin.runtime.bus import Bus, Entry
 from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.checkpoint_keeper import CheckpointKeeper
@@ -25,7 +26,6 @@ from fabrictwin.runtime.processor import stay_on
 from fabrictwin.runtime.rest import Rest
 from fabrictwin.telemetry import Channel, Health
 
-DIRECTOR = "director"
 PATIENCE_S = 0.1
 """How long a wait for the bus lasts before the thread sees whether it is to stop."""
 REPORT_EVERY_S = 0.05

@@ -18,10 +18,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fabrictwin.model.controller import NEVER_PS
+from fabrictwin.runtime.blueprint import DIRECTOR
 from fabrictwin.runtime.bus import Entry
 from fabrictwin.runtime.bus.redis_bus import RedisBus
 from fabrictwin.runtime.convert import WindowData, decode, encode
-from fabrictwin.runtime.process import DIRECTOR, PATIENCE_S, LogicalProcess, Resumption, obey
+from fabrictwin.runtime.process import PATIENCE_S, LogicalProcess, Resumption, obey
 
 _NOTHING = WindowData(-1, -1, -1)
 

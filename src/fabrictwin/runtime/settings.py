@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fabrictwin.errors import InputError, Problem
+from fabrictwin.model.quantities import NAME_PATTERN
 
 ENVIRONMENT_PREFIX = "FABRICTWIN_"
 MOST_SHARDS = 64
-_TWIN = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 _SHARD = re.compile(r"(\d{1,4})/(\d{1,4})\Z")
 _LEVELS = ("debug", "info", "warning", "error")
 _LARGEST_PORT = 65_535
@@ -36,7 +36,7 @@ class ShardOf(NamedTuple):
 
 
 def _read_twin(text: str) -> str:
-    if not _TWIN.match(text):
+    if not NAME_PATTERN.match(text):
         raise ValueError(f"expected 1 to 64 letters, digits or any of _.-, got {text!r}")
     return text
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 from time import monotonic, sleep, strftime
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import redis
 from fabrictwin.errors import InputError
 from fabrictwin.runtime.bus.errors import NotOursError, TwinExistsError
 from fabrictwin.runtime.bus.server import in_our_words, where_is
+from fabrictwin.runtime.version import VERSION
 
 SCHEMA = "fabrictwin.bus/1"
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
@@ -101,7 +101,7 @@ def create_twin(
         BusError: The server cannot be used.
     """
     keys = Keys(twin)
-    identity = Identity(SCHEMA, version("fabrictwin"), scenario_sha256, secrets.token_hex(8))
+    identity = Identity(SCHEMA, VERSION, scenario_sha256, secrets.token_hex(8))
     with in_our_words(where_is(client)):
         if not client.hsetnx(keys.identity, "epoch", identity.epoch):
             since = _text(client.hget(keys.identity, "created")) or "a moment ago"
@@ -142,9 +142,7 @@ def join_twin(
         if monotonic() >= deadline:
             raise NotOursError(f"there is no twin named {twin!r} on this Redis server")
         sleep(_POLL_S)
-    wanted = Identity(
-        SCHEMA, version("fabrictwin"), scenario_sha256 or identity.scenario_sha256, identity.epoch
-    )
+    wanted = Identity(SCHEMA, VERSION, scenario_sha256 or identity.scenario_sha256, identity.epoch)
     for name, have, want in zip(Identity._fields, identity, wanted, strict=True):
         if have != want:
             raise NotOursError(f"the twin {twin!r} on this Redis server has {name} {have}, not {want}")

@@ -16,7 +16,6 @@ from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint, draw_blueprint
 from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.redis_bus import RedisBus
 from fabrictwin.runtime.bus.twin import Identity, Keys, delete_twin
-from fabrictwin.runtime.director.changes import Changes
 from fabrictwin.runtime.director.clock import Clock
 from fabrictwin.runtime.director.collect import collect, describe_twin
 from fabrictwin.runtime.director.command_log import CommandLog
@@ -50,7 +49,7 @@ class Director:
     """
 
     def __init__(self, name: str, health: Health) -> None:
-        self.twin = Twin(name, Changes())
+        self.twin = Twin(name)
         self.health = health
         self.clock: Clock | None = None
         self.watch: Watch | None = None
