@@ -8,9 +8,11 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BUILD := build
 SCENARIOS := deploy/scenarios
+# The tests of a file share what is costly to start, so that they stay together.
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check lint types bench protos check-protos clean
+.PHONY: help setup demo test test-slow test-all check lint types bench protos check-protos clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,13 +30,15 @@ demo: $(STAMP) ## bring a live twin up, break a cable under load, see it heal, d
 	@BUILD=$(BUILD) FABRICTWIN=$(BIN)/fabrictwin sh deploy/demo.sh
 
 test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
+	$(PYTEST) -m "not slow"
 
-test-all: $(STAMP) ## every test, the slow ones too
-	HYPOTHESIS_PROFILE=default $(BIN)/pytest -n 2 --dist loadgroup
+test-slow: $(STAMP) ## the slow tests alone
+	$(PYTEST) -m slow
+
+test-all: test test-slow ## every test; with HYPOTHESIS_PROFILE=default on random fabrics that are new each time
 
 check: lint types ## what to run before a commit: lint, import rules, types and the fast tests, fastest first
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow" tests/contract tests/unit
+	$(PYTEST) -m "not slow" tests/contract tests/unit
 
 lint: $(STAMP) check-protos ## style, format, import rules and generated code
 	$(BIN)/ruff check

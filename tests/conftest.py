@@ -11,7 +11,7 @@ from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# `make test` tries the same random fabrics every time; `make test-all` new ones.
+# The same random fabrics every time, so that only a change can break a test; profile `default`: new ones.
 settings.register_profile("same", derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

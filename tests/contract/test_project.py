@@ -13,7 +13,20 @@ SOURCES = sorted(
     path for folder in ("src", "services", "tests") for path in (REPOSITORY / folder).rglob("*.py")
 )
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
-TARGETS = ("help", "setup", "demo", "test", "test-all", "check", "lint", "types", "bench", "protos", "clean")
+TARGETS = (
+    "help",
+    "setup",
+    "demo",
+    "test",
+    "test-slow",
+    "test-all",
+    "check",
+    "lint",
+    "types",
+    "bench",
+    "protos",
+    "clean",
+)
 
 
 def _name(path: Path) -> str:

@@ -35,8 +35,6 @@ FROM_NS, TO_NS, END_NS = 50_000, 52_000, 60_000
 """Behind the fabric time at which the twin was paused."""
 PROGRAM = Path(sys.executable).with_name("fabrictwin")
 
-pytestmark = pytest.mark.xdist_group("live_clock")
-
 
 def _xrange(redis_url: str, key: str, first: str, last: str) -> list[tuple[str, WindowData]]:
     """Entries as ``redis-cli`` shows them: ID, field, value, quoted."""

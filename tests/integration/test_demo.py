@@ -11,8 +11,6 @@ import pytest
 
 from integration.machine import PROGRAM, REPOSITORY, WITHIN_S, Machine, machine
 
-pytestmark = pytest.mark.xdist_group("live_twin")
-
 
 @pytest.fixture
 def place() -> Iterator[Machine]:

@@ -44,8 +44,6 @@ workload:
 FLAP = "faults:\n  - {kind: link_down, link: [leaf1/3, spine0/2], at: 40us, duration: 60us}\n"
 SPLIT = "deployment: {switch_shards: 2, hca_shards: 2}\n"
 
-pytestmark = pytest.mark.xdist_group("live_twin")
-
 
 def _write(folder: Path, more: str, duration: str = "200us") -> Path:
     path = folder / "scenario.yaml"

@@ -15,8 +15,6 @@ from integration.machine import PROGRAM, WITHIN_S, Machine, machine
 from integration.patience import PATIENCE_S, wait_until
 from integration.terminal import run_on_terminal
 
-pytestmark = pytest.mark.xdist_group("live_twin")
-
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Machine]:

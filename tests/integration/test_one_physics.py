@@ -24,8 +24,6 @@ SAME = ("digest", "stopped", "fabric_time_ns", "deadlock", "events", "flows", "p
 STOPPED = {"three-levels": "idle", "idle": "idle", "deadlock": "deadlock"}
 """Why a scenario stops that does not last for its duration."""
 
-pytestmark = pytest.mark.xdist_group("one_physics")
-
 
 def _simulate(path: Path, shards: int) -> dict[str, Any]:
     simulation = open_simulation(load_scenario(path), shards=shards)

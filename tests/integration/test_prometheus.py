@@ -22,7 +22,7 @@ from integration.patience import wait_until
 from integration.real_prometheus import Prometheus, Sample, running_prometheus, skip_without_prometheus
 from integration.scraped_simulation import SERVICES, Running, running_simulation
 
-pytestmark = [pytest.mark.xdist_group("prometheus"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DASHBOARDS = sorted((REPOSITORY / "deploy" / "grafana" / "dashboards").glob("*.json"))

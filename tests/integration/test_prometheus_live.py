@@ -23,8 +23,6 @@ from integration.patience import wait_until
 from integration.real_prometheus import Prometheus, running_prometheus, skip_without_prometheus
 from integration.services_at_work import START_S
 
-pytestmark = pytest.mark.xdist_group("prometheus")
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 OVERVIEW = REPOSITORY / "deploy" / "grafana" / "dashboards" / "overview.json"
 NAME = "live-metrics"

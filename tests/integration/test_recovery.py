@@ -49,8 +49,6 @@ faults:
 """
 INCAST = "{kind: incast, name: pull, senders: [h1, h2], receiver: h0, message: 64KiB, count: forever}"
 
-pytestmark = pytest.mark.xdist_group("live_twin")
-
 
 @contextmanager
 def _twin(folder: Path, workload: str = INCAST, **environment: str) -> Iterator[LiveTwin]:

@@ -18,8 +18,6 @@ from integration.patience import PATIENCE_S, wait_until
 from integration.redis_server import short_folder
 from integration.services_at_work import run_module
 
-pytestmark = pytest.mark.xdist_group("live_twin")
-
 
 @pytest.fixture
 def place() -> Iterator[Machine]:
