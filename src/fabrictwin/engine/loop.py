@@ -268,18 +268,23 @@ def collect(s: State, counts: np.ndarray) -> None:
 
 
 @kernel
-def take_in(s: State, packets, fcps, reactions) -> bool:  # type: ignore[no-untyped-def]
-    """Takes what other shards say; none of it has an effect before the fabric time reached.
+def has_room(s: State, records: int) -> bool:
+    """Whether so many records find room in every pool and log."""
+    return _room(s) >= records
 
-    Returns:
-        Whether there was room; without it nothing is taken.
-    """
-    if _room(s) < len(packets) + len(fcps) + len(reactions):
-        return False
+
+@kernel
+def take_packets(s: State, packets) -> None:  # type: ignore[no-untyped-def]
+    """Takes packets that other shards have put on links to here."""
     for i in range(len(packets)):
         index = take_packet(s)
         s.packet[index] = packets[i]
         schedule_arrival(s, index, s.port[packets[i].port].node)
+
+
+@kernel
+def take_fcps(s: State, fcps) -> None:  # type: ignore[no-untyped-def]
+    """Takes FCPs that other shards have sent."""
     for i in range(len(fcps)):
         record = fcps[i]
         p, vl = split_number(s, np.int64(record.pv))
@@ -293,12 +298,31 @@ def take_in(s: State, packets, fcps, reactions) -> bool:  # type: ignore[no-unty
             append_fcp(s, p, index, record.arrival_ps, record.value)
             if s.pv[index].blocked or record.kind == FCP_INIT:
                 schedule_credit(s, p, vl, record.arrival_ps)
+
+
+@kernel
+def take_reactions(s: State, reactions) -> None:  # type: ignore[no-untyped-def]
+    """Takes what congestion control and the HCAs say to each other."""
     for i in range(len(reactions)):
         time_ps, entity = reactions[i].time_ps, np.int64(reactions[i].entity)
         if s.par[0].cc_role == CcRole.REACTION_POINTS:
             notify_later(s, time_ps, entity, np.int64(reactions[i].value))
         else:
             apply_later(s, time_ps, entity, np.int64(reactions[i].value))
+
+
+@kernel
+def take_in(s: State, packets, fcps, reactions) -> bool:  # type: ignore[no-untyped-def]
+    """Takes what other shards say; none of it has an effect before the fabric time reached.
+
+    Returns:
+        Whether there was room; without it nothing is taken.
+    """
+    if not has_room(s, len(packets) + len(fcps) + len(reactions)):
+        return False
+    take_packets(s, packets)
+    take_fcps(s, fcps)
+    take_reactions(s, reactions)
     return True
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fabrictwin.engine.batches import BATCH_HEAD_BYTES, NO_ROOM, put_batches, take_batches
 from fabrictwin.engine.build import build_state
 from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.change import change_state, next_link_change, write_tables
@@ -28,7 +29,7 @@ from fabrictwin.engine.outlook import Outlook
 from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.snapshot import load_arrays, save_arrays
-from fabrictwin.engine.state import ARRAYS, State, grow
+from fabrictwin.engine.state import ARRAYS, CC_OUT, FCP_OUT, PACKET, State, grow
 from fabrictwin.engine.state_type import STATE
 from fabrictwin.jit import entry_point
 from fabrictwin.model.action import ActionKind
@@ -42,17 +43,31 @@ _NO_PACKETS, _NO_FCPS, _NO_REACTIONS = (
     np.zeros(0, ARRAYS[name]) for name in ("out_packet", "out_fcp", "out_cc")
 )
 _NOBODY = np.zeros(0, np.int64)
+_BYTES, _PAYLOAD = np.zeros(0, np.uint8), np.frombuffer(b"", np.uint8)
 _KEPT = ("packets_ps", "fcps_ps", "calm_ps", "reached_ps")
 """What is put aside of an incoming channel."""
 
 
-@cache
-def _code() -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+class _Code(NamedTuple):
     """What every step calls: to find out the types of the arguments would cost as much again."""
-    return (
+
+    run: Callable[..., Any]
+    collect: Callable[..., Any]
+    take_in: Callable[..., Any]
+    put_batches: Callable[..., Any]
+    take_batches: Callable[..., Any]
+    next_step: Callable[..., Any]
+
+
+@cache
+def _code() -> _Code:
+    return _Code(
         entry_point(run, STATE, 0),
         entry_point(collect, STATE, _NOBODY),
         entry_point(take_in, STATE, _NO_PACKETS, _NO_FCPS, _NO_REACTIONS),
+        entry_point(put_batches, STATE, _NOBODY, _NOBODY, 0, 0, _BYTES, 0),
+        entry_point(take_batches, STATE, _PAYLOAD, 0, _NOBODY),
+        entry_point(next_step, STATE),
     )
 
 
@@ -96,6 +111,7 @@ class _Channel:
         reached_ps: Incoming: the sender's fabric time.
         calm_ps: Incoming: what the sender said last.
         horizon_ps: Incoming: how far the receiver may go, if no port of it needs an FCP.
+        packed: Outgoing: the bytes of the last window that was packed.
     """
 
     packets_ps: int = NEVER
@@ -105,6 +121,7 @@ class _Channel:
     reached_ps: int = 0
     calm_ps: int = NEVER
     horizon_ps: int = 0
+    packed: np.ndarray = field(default_factory=lambda: _BYTES)
 
     def look_ahead(self) -> None:
         """Works out how far the receiver may go; after every change of an incoming channel."""
@@ -150,10 +167,13 @@ class Shard:
         self._watch_scalars()
         self._vls = int(self.state.par[0].vls)
         self._counts = np.zeros(4, np.int64)
+        self._batch = np.zeros(5, np.int64)
+        self._code = _code()
         self._outboxes: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.ports = np.flatnonzero(self.owned[self.state.port.node]).astype(np.int32)
         self._owner_of_port = partition.owner[self.state.port.node]
         self._partition = partition
+        self._owner = np.asarray(partition.owner, np.int64)
         self._cc = partition.congestion_control
         self.outgoing: dict[int, _Channel] = {}
         self.incoming: dict[int, _Channel] = {}
@@ -206,7 +226,7 @@ class Shard:
     def watch_faults(self) -> None:
         """Notes when cables between shards change; after every new action."""
         action = self.state.action
-        harmful = action[np.isin(action.kind, _HARMFUL)]
+        harmful = action[np.isin(action.kind, _HARMFUL) & (action.at_ps < NEVER)]
         facing = self._owner_of_port[self.state.port.peer[self.state.boundary]]
         for other, ahead in self.outgoing.items():
             ahead.ports = self.state.boundary[facing == other]
@@ -235,12 +255,12 @@ class Shard:
     @property
     def next_ps(self) -> int:
         """Fabric time of the next thing that it does by itself; NEVER: nothing."""
-        return int(next_step(self.state))
+        return int(self._code.next_step(self.state))
 
     def advance(self, to_ps: int) -> int:
         """Simulates every event before a fabric time, or as far as it may go; returns the time reached."""
         to_ps = min(to_ps, self.horizon_ps)
-        run_fast, _, _ = _code()
+        run_fast = self._code.run
         while run_fast(self.state, to_ps) == Status.GROW:
             grow(self.state, RESERVE)
         return self.reached_ps
@@ -252,8 +272,7 @@ class Shard:
         """
         if not self.outgoing:
             return {}
-        _, collect_fast, _ = _code()
-        collect_fast(self.state, self._counts)
+        self.collect()
         _, packets, fcps, reactions = self._counts.tolist()
         windows = {other: self.repeat(other) for other in self.outgoing}
         if packets:
@@ -265,6 +284,33 @@ class Shard:
             for other, window in windows.items():
                 window.reactions = _select(out_reactions, self._reactions_to(other, out_reactions))
         return windows
+
+    def collect(self) -> int:
+        """Empties the outbox for :meth:`pack`; returns how many records it held."""
+        self._code.collect(self.state, self._counts)
+        _, packets, fcps, reactions = self._counts.tolist()
+        self._outbox_bytes = (
+            packets * PACKET.itemsize
+            + fcps * FCP_OUT.itemsize
+            + reactions * CC_OUT.itemsize
+            + 3 * BATCH_HEAD_BYTES
+        )
+        return int(packets + fcps + reactions)
+
+    def pack(self, other: int, start: int) -> np.ndarray:
+        """What of the outbox another shard is to hear, as bytes that are valid until the next window.
+
+        Args:
+            other: The shard that hears it.
+            start: Bytes to leave free in front.
+        """
+        ahead = self.outgoing[other]
+        if len(ahead.packed) < start + self._outbox_bytes:
+            ahead.packed = np.zeros(2 * (start + self._outbox_bytes), np.uint8)
+        center = -1 if self._cc is None else self._cc
+        put_fast = self._code.put_batches
+        end = put_fast(self.state, self._counts, self._owner, other, center, ahead.packed, start)
+        return ahead.packed[:end]
 
     def _deal_packets(self, windows: dict[int, Window], packets: np.ndarray) -> None:
         if len(windows) == 1:
@@ -311,15 +357,34 @@ class Shard:
 
     def hear(self, sender: int, window: Window) -> None:
         """Takes in what another shard has said."""
-        _, _, take_in_fast = _code()
-        while not take_in_fast(self.state, window.packets, window.fcps, window.reactions):
+        while not self._code.take_in(self.state, window.packets, window.fcps, window.reactions):
             grow(self.state, len(window.packets) + len(window.fcps) + len(window.reactions) + RESERVE)
+        self.trust(sender, window.reached_ps, window.packets_ps, window.fcps_ps, window.calm_ps)
+
+    def unpack(self, payload: bytes, start: int) -> int:
+        """Takes in the records that another shard has packed.
+
+        Args:
+            payload: A serialised Window.
+            start: Where its batches begin.
+
+        Returns:
+            How many records they are; negative: there are others among them, and none is taken.
+        """
+        data = np.frombuffer(payload, np.uint8)
+        take_fast = self._code.take_batches
+        while (taken := take_fast(self.state, data, start, self._batch)) == NO_ROOM:
+            grow(self.state, len(payload) // CC_OUT.itemsize + RESERVE)
+        return int(taken)
+
+    def trust(self, sender: int, reached_ps: int, packets_ps: int, fcps_ps: int, calm_ps: int) -> None:
+        """Takes what another shard promises, once what it has said is taken in; see :class:`Window`."""
         channel = self.incoming[sender]
         # A window may have been said before time was skipped.
-        channel.packets_ps = max(channel.packets_ps, window.packets_ps)
-        channel.fcps_ps = max(channel.fcps_ps, window.fcps_ps)
-        channel.calm_ps = window.calm_ps
-        channel.reached_ps = window.reached_ps
+        channel.packets_ps = max(channel.packets_ps, packets_ps)
+        channel.fcps_ps = max(channel.fcps_ps, fcps_ps)
+        channel.calm_ps = calm_ps
+        channel.reached_ps = reached_ps
         channel.look_ahead()
         self._look_ahead()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,13 @@ from fabrictwin.runtime.bus.errors import BadPayloadError
 from fabrictwin.runtime.records import BY_KIND, BY_NAME, COMMAND, Layout
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_TAGS = (0x09, 0x11, 0x19, 0x21, 0x31, 0x39)
+"""Fields 1, 2, 3, 4, 6 and 7 of a message, each fixed 64 bits."""
+_HEAD = struct.Struct("<" + len(_TAGS) * "BQ")
+HEAD_BYTES = _HEAD.size
+"""Bytes of a Window in front of its batches."""
+_NO_RECORDS: Mapping[str, Array] = {}
 
 
 @dataclass(slots=True)
@@ -31,6 +39,7 @@ class WindowData:
         sequence: Number of the Window on its channel, from 1.
         calm_promise_ps: No FCP that does more than advertise credits is said before this fabric time.
         heard: Number of the last Window that the sender had heard on the channel back; 0: none.
+        packed: Records as they travel, behind :data:`HEAD_BYTES` that are free; None: in ``records``.
     """
 
     packets_promise_ps: int
@@ -41,6 +50,7 @@ class WindowData:
     sequence: int = 0
     calm_promise_ps: int = NEVER_PS
     heard: int = 0
+    packed: Array | None = None
 
     @property
     def weight(self) -> int:
@@ -55,14 +65,12 @@ def encode(window: WindowData, sequence: int) -> bytes:
         window: What to say. The arrays must have the dtypes of their layouts.
         sequence: Its number on the channel, from 1.
     """
-    message = Window(
-        sequence=sequence,
-        packets_promise_ps=window.packets_promise_ps,
-        fcps_promise_ps=window.fcps_promise_ps,
-        reached_ps=window.reached_ps,
-        calm_promise_ps=window.calm_promise_ps,
-        heard_sequence=window.heard,
-    )
+    if window.packed is not None:
+        _write_head(window.packed.data, window, sequence)
+        return window.packed.tobytes()
+    head = bytearray(HEAD_BYTES)
+    _write_head(head, window, sequence)
+    message = Window()
     for name, records in window.records.items():
         count = len(records)
         if count:
@@ -74,7 +82,26 @@ def encode(window: WindowData, sequence: int) -> bytes:
         lines = b"".join(line + b"\n" for line in window.commands)
         count = len(window.commands)
         message.batches.add(kind=COMMAND.kind, layout=COMMAND.version, count=count, records=lines)
-    return message.SerializeToString()
+    # Two messages, one behind the other, are one that has the fields of both.
+    return bytes(head) + message.SerializeToString()
+
+
+def _write_head(buffer: bytearray | memoryview, window: WindowData, sequence: int) -> None:
+    one, two, three, four, six, seven = _TAGS
+    promises = (two, window.packets_promise_ps, three, window.fcps_promise_ps, four, window.reached_ps)
+    more = (six, window.calm_promise_ps, seven, window.heard)
+    _HEAD.pack_into(buffer, 0, one, sequence, *promises, *more)
+
+
+def read_head(payload: bytes) -> WindowData | None:
+    """A Window without its batches, which begin at :data:`HEAD_BYTES`; None: it is not how we write one."""
+    if len(payload) < HEAD_BYTES:
+        return None
+    read = _HEAD.unpack_from(payload)
+    if read[::2] != _TAGS:
+        return None
+    _, sequence, _, packets_ps, _, fcps_ps, _, reached_ps, _, calm_ps, _, heard = read
+    return WindowData(packets_ps, fcps_ps, reached_ps, _NO_RECORDS, (), sequence, calm_ps, heard)
 
 
 def decode(payload: bytes) -> WindowData:

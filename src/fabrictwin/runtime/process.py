@@ -67,8 +67,8 @@ class LogicalProcess(Protocol):
         """
         ...
 
-    def hear(self, sender: str, window: WindowData) -> None:
-        """Takes in what another process has said."""
+    def hear(self, sender: str, payload: bytes) -> None:
+        """Takes in what another process has said: a serialised Window."""
         ...
 
     def waits_for(self, to_ps: int) -> Collection[str]:
@@ -258,16 +258,16 @@ class Stepper:
         self._sequences[receiver] = sequence
         payload = encode(window, sequence)
         entry = Entry(window.packets_promise_ps, payload)
-        count_entry(self._health.outgoing[receiver], entry, window)
+        count_entry(self._health.outgoing[receiver], entry)
         return entry
 
     def _hear(self, sender: str, entry: Entry) -> None:
-        window = decode(entry.payload)
         self._heard_bytes += len(entry.payload)
-        count_entry(self._health.incoming[sender], entry, window)
+        count_entry(self._health.incoming[sender], entry)
         if sender != DIRECTOR:
-            self.process.hear(sender, window)
+            self.process.hear(sender, entry.payload)
             return
+        window = decode(entry.payload)
         self.is_over = obey(self.process, window.commands) or self.is_over
         self.granted_ps = window.packets_promise_ps
 
@@ -288,8 +288,8 @@ def obey(process: LogicalProcess, commands: Sequence[bytes]) -> bool:
     return is_over
 
 
-def count_entry(channel: Channel, entry: Entry, window: WindowData) -> None:
+def count_entry(channel: Channel, entry: Entry) -> None:
     """Counts what was said or heard, for the metrics of a channel."""
     channel.entries += 1
     channel.size_bytes += len(entry.payload)
-    channel.promise_ps = window.packets_promise_ps
+    channel.promise_ps = entry.promise_ps

@@ -44,7 +44,7 @@ class _Said:
         if window.reached_ps <= self.last.reached_ps:
             if window.packets_promise_ps <= self.last.packets_promise_ps:
                 return None
-            window = replace(window, records={}, commands=())
+            window = replace(window, records={}, commands=(), packed=None)
         return replace(
             window, packets_promise_ps=max(window.packets_promise_ps, self.last.packets_promise_ps)
         )
@@ -143,11 +143,12 @@ class Recovery:
     def _hear(self, sender: str) -> None:
         """Hears the next entry of a sender."""
         entries = self._inbox[sender]
-        window = decode(entries.popleft().payload)
+        payload = entries.popleft().payload
         if not entries:
             del self._inbox[sender]
         if sender != DIRECTOR:
-            self._process.hear(sender, window)
+            self._process.hear(sender, payload)
             return
+        window = decode(payload)
         self._is_over = obey(self._process, window.commands) or self._is_over
         self._granted_ps = window.packets_promise_ps

@@ -19,7 +19,7 @@ from fabrictwin.model.command import apply_command, parse_command
 from fabrictwin.model.controller import NOTICE, Notice, pack_records, unpack_lft_writes
 from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.checkpoint import Snapshot
-from fabrictwin.runtime.convert import WindowData
+from fabrictwin.runtime.convert import HEAD_BYTES, WindowData, decode, encode, read_head
 from fabrictwin.runtime.records import BY_NAME
 from fabrictwin.runtime.rest import Rest
 from fabrictwin.runtime.turns import share_turns
@@ -99,28 +99,54 @@ class ShardProcess:
     def speak(self, granted_ps: int) -> Mapping[str, WindowData]:
         """What crosses its boundary, by who hears it."""
         said = self._managers.tell(self._shard, granted_ps)
-        if self._shard.reached_ps > self._spoken_ps:
-            self._spoken_ps = self._shard.reached_ps
-            for other, window in self._shard.speak().items():
-                self._say(said, other, window)
-        else:
-            for name in sorted(self._turns.owed):
-                self._say(said, self._numbers[name], self._shard.repeat(self._numbers[name]))
         self.rest.count_said(said)
+        shard, turns = self._shard, self._turns
+        if shard.reached_ps > self._spoken_ps:
+            self._spoken_ps = shard.reached_ps
+            self.rest.said += shard.collect()
+            for other in shard.outgoing:
+                self._say(said, other, shard.pack(other, HEAD_BYTES))
+        elif turns.owed:
+            for name in sorted(turns.owed):
+                self._say(said, self._numbers[name], None)
         return said
 
-    def _say(self, said: dict[str, WindowData], other: int, window: Window) -> None:
-        name = self._names[other]
-        said[name] = _pack(window, self._turns.say(name))
+    def _say(self, said: dict[str, WindowData], other: int, packed: np.ndarray | None) -> None:
+        name, window = self._names[other], self._shard.repeat(other)
+        said[name] = WindowData(
+            window.packets_ps,
+            window.fcps_ps,
+            window.reached_ps,
+            calm_promise_ps=window.calm_ps,
+            heard=self._turns.say(name),
+            packed=packed,
+        )
 
-    def hear(self, sender: str, window: WindowData) -> None:
+    def hear(self, sender: str, payload: bytes) -> None:
         """Takes in what another process has said."""
-        self.rest.heard += window.weight
         number = self._numbers.get(sender)
-        if number is not None:
-            self._shard.hear(number, _unpack(window))
-            self._turns.hear(sender, window.sequence, window.heard)
+        if number is None:
+            self._hear_manager(sender, decode(payload))
             return
+        window = read_head(payload)
+        taken = -1 if window is None else self._shard.unpack(payload, HEAD_BYTES)
+        if window is None or taken < 0:
+            window = decode(payload)
+            taken = window.weight
+            self._shard.hear(number, _unpack(window))
+        else:
+            self._shard.trust(
+                number,
+                window.reached_ps,
+                window.packets_promise_ps,
+                window.fcps_promise_ps,
+                window.calm_promise_ps,
+            )
+        self.rest.heard += taken
+        self._turns.hear(sender, window.sequence, window.heard)
+
+    def _hear_manager(self, sender: str, window: WindowData) -> None:
+        self.rest.heard += window.weight
         writes = window.records.get("lft_write")
         if writes is not None:
             self._shard.write_tables(unpack_lft_writes(writes))
@@ -206,17 +232,6 @@ class ShardProcess:
         return [json.dumps(describe_event(self.plan, entry)).encode() for entry in entries]
 
 
-def _pack(window: Window, heard: int) -> WindowData:
-    return WindowData(
-        window.packets_ps,
-        window.fcps_ps,
-        window.reached_ps,
-        {"packet": window.packets, "fcp": window.fcps, "reaction": window.reactions},
-        calm_promise_ps=window.calm_ps,
-        heard=heard,
-    )
-
-
 class _Managers:
     """The channels between a shard of switches and the subnet managers.
 
@@ -298,7 +313,7 @@ def _unpack(window: WindowData) -> Window:
 def load_kernels(blueprint: Blueprint) -> None:
     """Loads everything that a shard needs compiled, so that processes forked from this one have it."""
     process = ShardProcess(blueprint, blueprint.partition.names[0])
-    window = WindowData(0, 0, 0)
+    window = encode(WindowData(0, 0, 0), 1)
     process.advance(0)
     for sender in process.senders:
         process.hear(sender, window)

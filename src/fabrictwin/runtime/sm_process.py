@@ -25,7 +25,7 @@ from fabrictwin.model.controller import (
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.checkpoint import Snapshot
-from fabrictwin.runtime.convert import WindowData
+from fabrictwin.runtime.convert import WindowData, decode
 from fabrictwin.runtime.records import BY_NAME
 from fabrictwin.runtime.rest import Rest
 from fabrictwin.subnet.manager import SubnetManager
@@ -115,8 +115,9 @@ class SmProcess:
         promise_ps = self.reached_ps + lookahead_ps
         return WindowData(promise_ps, promise_ps, self.reached_ps, records)
 
-    def hear(self, sender: str, window: WindowData) -> None:
+    def hear(self, sender: str, payload: bytes) -> None:
         """Takes in notices of a shard, or messages of another subnet manager."""
+        window = decode(payload)
         self.rest.heard += window.weight
         notices, messages = window.records.get("notice"), window.records.get("sm_message")
         if notices is not None:

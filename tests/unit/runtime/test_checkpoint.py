@@ -23,7 +23,7 @@ from fabrictwin.runtime.checkpoint import (
     pack_checkpoint,
     unpack_checkpoint,
 )
-from fabrictwin.runtime.convert import WindowData
+from fabrictwin.runtime.convert import WindowData, encode
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.runtime.shard_process import ShardProcess
 from fabrictwin.runtime.sm_process import SmProcess
@@ -135,8 +135,8 @@ def test_subnet_manager_that_hears_everything_again_says_the_same_from_then_on()
 
     def tell(who: SmProcess, to_ps: int, *notices: Notice) -> Any:
         records = {"notice": pack_records(notices, NOTICE)} if notices else {}
-        who.hear("switch0", WindowData(to_ps, to_ps, to_ps, records))
-        who.hear("sm1", WindowData(to_ps, to_ps, to_ps))
+        who.hear("switch0", encode(WindowData(to_ps, to_ps, to_ps, records), 1))
+        who.hear("sm1", encode(WindowData(to_ps, to_ps, to_ps), 1))
         who.advance(to_ps)
         said = who.speak(to_ps)
         return {to: window.records for to, window in said.items()}, who.take_events()

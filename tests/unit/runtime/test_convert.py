@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from fabrictwin.bus.v1.window_pb2 import RecordBatch, RecordKind, Window
 from fabrictwin.runtime.bus.errors import BadPayloadError
 from fabrictwin.runtime.bus.interface import sequence_of
-from fabrictwin.runtime.convert import Array, WindowData, decode, encode
+from fabrictwin.runtime.convert import HEAD_BYTES, Array, WindowData, decode, encode, read_head
 from fabrictwin.runtime.records import COMMAND, LAYOUTS, Layout
 
 RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
@@ -41,7 +43,7 @@ def test_encode_with_every_kind_comes_back() -> None:
 def test_encode_without_records_is_short() -> None:
     empty = {"packet": np.zeros(0, RECORDS[0].dtype)}
     assert decode(encode(WindowData(1, 2, 0, empty), 1)).records == {}
-    assert len(encode(WindowData(1, 2, 0, empty), 1)) < 32
+    assert len(encode(WindowData(1, 2, 0, empty), 1)) == HEAD_BYTES
 
 
 @given(st.integers(1, 2**63))
@@ -70,3 +72,18 @@ def test_decode_of_any_bytes_is_a_window_or_an_error(payload: bytes) -> None:
 def test_decode_of_a_batch_that_is_wrong_says_what(batch: RecordBatch, message: str) -> None:
     with pytest.raises(BadPayloadError, match=message):
         decode(Window(sequence=1, batches=[batch]).SerializeToString())
+
+
+@given(*[st.integers(0, 2**62 - 1)] * 6)
+def test_head_of_a_window_is_read_without_the_rest(
+    sequence: int, packets_ps: int, fcps_ps: int, reached_ps: int, calm_ps: int, heard: int
+) -> None:
+    window = WindowData(packets_ps, fcps_ps, reached_ps, {}, [b"{}"], sequence, calm_ps, heard)
+    head = read_head(encode(window, sequence))
+    assert head == decode(encode(replace(window, commands=()), sequence))
+
+
+def test_head_of_another_order_is_left_to_protobuf() -> None:
+    payload = Window(heard_sequence=3, batches=[RecordBatch(kind=RecordKind.RECORD_KIND_FCP)])
+    assert read_head(payload.SerializeToString().ljust(HEAD_BYTES, b"\0")) is None
+    assert read_head(b"") is None

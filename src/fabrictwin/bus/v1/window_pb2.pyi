@@ -93,7 +93,8 @@ class Window(_message.Message):
     HEARD_SEQUENCE_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Number of this Window on its channel: 1, 2, 3 and so on. A gap or a repetition stops the twin.
-    Fixed width and first, so that a reader checks it without decoding the rest.
+    It and all other numbers of a Window have a fixed width and stand in front of the batches, so that a reader
+    has them without decoding the rest.
     """
     packets_promise_ps: _builtins.int
     """Picoseconds. No packet or other record said later, FCPs apart, has an effect before this fabric time.

@@ -130,7 +130,7 @@ class Clock:
         for sender, entries in heard.items():
             for entry in entries:
                 window = decode(entry.payload)
-                count_entry(self._health.incoming[sender], entry, window)
+                count_entry(self._health.incoming[sender], entry)
                 self._hear(sender, window)
         self._note_progress()
         if not self._all_stand():
@@ -203,7 +203,7 @@ class Clock:
         self._sequences[name] += 1
         window = WindowData(promise_ps, promise_ps, self._promised_ps, {}, commands)
         entry = Entry(promise_ps, encode(window, self._sequences[name]))
-        count_entry(self._health.outgoing[name], entry, window)
+        count_entry(self._health.outgoing[name], entry)
         return entry
 
     def _note_progress(self) -> None:
