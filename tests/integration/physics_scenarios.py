@@ -138,10 +138,22 @@ faults:
   - {{kind: switch_down, switch: spine1, at: 20us, duration: 70us}}
   - {{kind: link_degraded, link: [leaf1/5, spine0/2], at: 30us, duration: 40us, width: 1x}}
 """,
+    "at-once": """
+duration: 12us
+fabric:
+  technology: infiniband
+  topology: {generator: fat_tree, levels: 2, leaves: 8, hosts_per_leaf: 8, spines: 16}
+  hca_model: {base: connectx7, ack_timeout: 5us}
+routing: {engine: ftree}
+workload: [{kind: permutation, pattern: shift, shift: 8, message: 64KiB, count: 2}]
+faults: [{kind: link_down, link: [leaf0/1, h0/1], at: 2us, duration: 3us}]
+""",
 }
-"""By name; each is split into two shards of switches and two of HCAs."""
+"""By name."""
 
-_FRAME = "version: 1\nname: {name}\n{body}deployment: {{switch_shards: 2, hca_shards: 2}}\n"
+_FRAME = "version: 1\nname: {name}\n{body}deployment: {{switch_shards: {shards}, hca_shards: {shards}}}\n"
+_AT_ONCE = "at-once"
+"""Has just two shards, and cables enough for them not to take turns."""
 
 
 LONG = ("sm-failover", "quiet")
@@ -151,7 +163,9 @@ LONG = ("sm-failover", "quiet")
 def write_scenario(name: str, folder: Path) -> Path:
     """Writes a scenario of :data:`SCENARIOS`, and what it imports, into a folder."""
     path = folder / f"{name}.yaml"
-    path.write_text(_FRAME.format(name=name, body=SCENARIOS[name].lstrip()), encoding="utf-8")
+    shards = 1 if name == _AT_ONCE else 2
+    text = _FRAME.format(name=name, body=SCENARIOS[name].lstrip(), shards=shards)
+    path.write_text(text, encoding="utf-8")
     if IMPORTED.name in path.read_text():
         (folder / IMPORTED.name).write_bytes(IMPORTED.read_bytes())
     return path

@@ -102,6 +102,18 @@ def test_exchange_wakes_up_when_a_sender_speaks(twin: TwinOnServer) -> None:
     assert any(is_woken_up(number) for number in range(1, 100))
 
 
+def test_exchange_that_looks_before_it_sleeps_hears_the_same(twin: TwinOnServer) -> None:
+    a = twin.end("a")
+    b = RedisBus(twin.client, twin.keys, twin.epoch, "b", PAIR, look_us=2000)
+    for number in range(1, 4):
+        said = entry(number, 1000 * number)
+        speaker = Timer(0.02 * (number - 1), a.exchange, ({"b": [said]}, (), 0.0))
+        speaker.start()
+        assert hear_all(b, "a", 1) == [said]
+        speaker.join()
+    assert b.exchange({}, ["a"], 0.05) == {}
+
+
 def test_exchange_without_an_answer_comes_back_in_time(twin: TwinOnServer) -> None:
     began = monotonic()
     assert twin.end("b").exchange({}, ["a"], 0.3) == {}

@@ -56,7 +56,7 @@ def _put_head(out: np.ndarray, at: int, kind: int, count: int, size: int) -> int
 
 @kernel
 def put_batches(  # type: ignore[no-untyped-def]
-    s: State, counts, owner, other: int, center: int, out, at: int
+    s: State, counts, owner, other: int, center: int, out
 ) -> int:
     """Writes what crosses to another shard.
 
@@ -67,11 +67,11 @@ def put_batches(  # type: ignore[no-untyped-def]
         other: Number of the shard that hears it.
         center: Number of the shard that holds every reaction point; -1: none.
         out: Bytes; there must be room for all records.
-        at: Where to begin.
 
     Returns:
-        The place behind it.
+        How many bytes it has written.
     """
+    at = 0
     vls = s.par[0].vls
     first = at + BATCH_HEAD_BYTES
     packets = out[first : first + counts[1] * _PACKET_BYTES].view(PACKET)

@@ -65,7 +65,7 @@ def _code() -> _Code:
         entry_point(run, STATE, 0),
         entry_point(collect, STATE, _NOBODY),
         entry_point(take_in, STATE, _NO_PACKETS, _NO_FCPS, _NO_REACTIONS),
-        entry_point(put_batches, STATE, _NOBODY, _NOBODY, 0, 0, _BYTES, 0),
+        entry_point(put_batches, STATE, _NOBODY, _NOBODY, 0, 0, _BYTES),
         entry_point(take_batches, STATE, _PAYLOAD, 0, _NOBODY),
         entry_point(next_step, STATE),
     )
@@ -178,6 +178,7 @@ class Shard:
         self.outgoing: dict[int, _Channel] = {}
         self.incoming: dict[int, _Channel] = {}
         self._open_link_channels()
+        self._trip_ps = self._measure_trip()
         self._open_cc_channels(plan, partition)
         self.watch_faults()
 
@@ -206,6 +207,11 @@ class Shard:
         record = self.state.node[node]
         stored_ps = int(wire_time(DATA_OVERHEAD_BYTES, fs_per_byte)) if record.stores else 0
         return int(record.forwarding_ps) + stored_ps
+
+    def _measure_trip(self) -> int:
+        """Lookaheads to a neighbour and back."""
+        trips = [ahead.packets_ps + self.incoming[other].packets_ps for other, ahead in self.outgoing.items()]
+        return min(trips, default=NEVER)
 
     def _open_cc_channels(self, plan: Plan, partition: Partition) -> None:
         control = plan.scenario.congestion_control
@@ -256,6 +262,18 @@ class Shard:
     def next_ps(self) -> int:
         """Fabric time of the next thing that it does by itself; NEVER: nothing."""
         return int(self._code.next_step(self.state))
+
+    @property
+    def stride_ps(self) -> int:
+        """Fabric time to stop at and speak, so that this shard and its only neighbour work at the same time.
+
+        There and back again a promise is worth the lookaheads of both ways, and two windows are under way.
+        If both shards went as far as they may, one would be long and one short, and each shard would
+        wait while the other is at the long one.
+        """
+        reached_ps = self.reached_ps
+        is_skipping = self.horizon_ps > reached_ps + self._trip_ps
+        return NEVER if is_skipping else reached_ps + (self._trip_ps + 1) // 2
 
     def advance(self, to_ps: int) -> int:
         """Simulates every event before a fabric time, or as far as it may go; returns the time reached."""
@@ -309,8 +327,8 @@ class Shard:
             ahead.packed = np.zeros(2 * (start + self._outbox_bytes), np.uint8)
         center = -1 if self._cc is None else self._cc
         put_fast = self._code.put_batches
-        end = put_fast(self.state, self._counts, self._owner, other, center, ahead.packed, start)
-        return ahead.packed[:end]
+        size = put_fast(self.state, self._counts, self._owner, other, center, ahead.packed[start:])
+        return ahead.packed[: start + size]
 
     def _deal_packets(self, windows: dict[int, Window], packets: np.ndarray) -> None:
         if len(windows) == 1:

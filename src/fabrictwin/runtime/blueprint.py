@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fabrictwin.engine.partition import Partition, split_by_kind
+from fabrictwin.engine.partition import CONGESTION_CONTROL, Partition, split_by_kind
 from fabrictwin.engine.plan import Plan, make_plan
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.offline import describe_forwarding, refuse_roce, route_scenario
@@ -17,6 +17,8 @@ from fabrictwin.subnet.routes import Routes
 DIRECTOR = "director"
 MOST_LINKS_IN_TURNS = 1024
 """Cables of a fabric whose windows cost less to simulate than to pass on."""
+MOST_LINKS_OF_A_PAIR_IN_TURNS = 128
+"""The same where there are two shards in all, which can have a processor each."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,13 @@ class Blueprint:
     @property
     def takes_turns(self) -> bool:
         """Whether its shards work one at a time: a small fabric gains nothing from two at once."""
-        return len(self.scenario.fabric.links) <= MOST_LINKS_IN_TURNS
+        most = MOST_LINKS_OF_A_PAIR_IN_TURNS if len(self.shards) == 2 else MOST_LINKS_IN_TURNS
+        return len(self.scenario.fabric.links) <= most
+
+    @property
+    def shards(self) -> tuple[str, ...]:
+        """Names of the logical processes that hold nodes of the fabric: switches before HCAs."""
+        return tuple(name for name in self.partition.names if name != CONGESTION_CONTROL)
 
     @property
     def notice_lookahead_ps(self) -> int:

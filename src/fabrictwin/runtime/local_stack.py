@@ -27,7 +27,7 @@ from fabrictwin.runtime.bus.twin import delete_twin
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis, die_with_parent
 from fabrictwin.runtime.local_twins import STATE_FILE, TARGETS_FILE
-from fabrictwin.runtime.processor import choose_cpu, stay_on
+from fabrictwin.runtime.processor import Seat, assign_seats, stay_on, usable_cpus
 from fabrictwin.runtime.service import Service, serve
 from fabrictwin.runtime.settings import Settings, ShardOf
 from fabrictwin.telemetry import Service as Name
@@ -69,9 +69,11 @@ class LocalStack:
     def __init__(
         self, settings: Settings, folder: Path, blueprint: Blueprint, members: tuple[Member, ...]
     ) -> None:
+        self._seats: dict[str, Seat] = {}
+        if settings.cpu is None:
+            self._seats = assign_seats(usable_cpus(), blueprint.shards, takes_turns=blueprint.takes_turns)
+            settings = replace(settings, cpu=self._seats[blueprint.shards[-1]].cpu)
         self._settings = settings
-        if settings.cpu is None and blueprint.takes_turns:
-            self._settings = replace(settings, cpu=choose_cpu())
         self._folder = folder
         self._blueprint = blueprint
         self._members = members
@@ -133,6 +135,9 @@ class LocalStack:
         os.dup2(log, 1)
         os.dup2(log, 2)
         settings = replace(self._settings, shard=member.shard)
+        if member.process in self._seats:
+            seat = self._seats[member.process]
+            settings = replace(settings, cpu=seat.cpu, look=settings.look or seat.look_us)
         return serve(member.make(settings, self._blueprint), settings)
 
     def _watch(self) -> int:

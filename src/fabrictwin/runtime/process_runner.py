@@ -125,6 +125,7 @@ class ProcessRunner(Generic[ProcessT]):
             blueprint.channels,
             cursors=None if checkpoint is None else checkpoint.cursors,
             retention=Retention(checkpoints=settings.checkpoint > 0),
+            look_us=settings.look,
         )
         recovery = Recovery(process, bus, 0 if checkpoint is None else checkpoint.granted_ps)
         resumption = recovery.run(host.stopping.is_set)

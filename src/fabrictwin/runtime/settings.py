@@ -21,6 +21,7 @@ MOST_SHARDS = 64
 _SHARD = re.compile(r"(\d{1,4})/(\d{1,4})\Z")
 _LEVELS = ("debug", "info", "warning", "error")
 _LARGEST_PORT = 65_535
+_LONGEST_LOOK_US = 100_000
 
 
 class ShardOf(NamedTuple):
@@ -76,6 +77,12 @@ def _read_seconds(text: str) -> float:
     return seconds
 
 
+def _read_microseconds(text: str) -> int:
+    if not text.isdecimal() or int(text) > _LONGEST_LOOK_US:
+        raise ValueError(f"expected whole microseconds from 0 to {_LONGEST_LOOK_US}, got {text!r}")
+    return int(text)
+
+
 def _read_cpu(text: str) -> int:
     usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if not text.isdecimal() or int(text) not in usable:
@@ -108,6 +115,11 @@ OPTIONS = {
     "advertise": Option(str, "HOST", "host name that others reach this process by; default: --listen"),
     "log_level": Option(_read_level, "LEVEL", f"least level of the log: {', '.join(_LEVELS)}"),
     "cpu": Option(_read_cpu, "N", "keep the stepping thread on this processor; default: on any"),
+    "look": Option(
+        _read_microseconds,
+        "US",
+        "how long the stepping thread looks for an answer, and does not sleep; default: 0",
+    ),
     "checkpoint": Option(_read_seconds, "SECONDS", "wall time between two checkpoints; 0: none are made"),
     "grace": Option(_read_seconds, "SECONDS", "how long calls in flight may take at the end"),
 }
@@ -127,6 +139,7 @@ class Settings:
     advertise: str = ""
     log_level: str = "info"
     cpu: int | None = None
+    look: int = 0
     checkpoint: float = 5.0
     grace: float = 5.0
 

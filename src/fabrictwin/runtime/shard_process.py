@@ -57,6 +57,7 @@ class ShardProcess:
                 if blueprint.takes_turns and len(ahead.ports)
             }
         )
+        self._paces = len(blueprint.shards) == 2 and not blueprint.takes_turns
         self._spoken_ps = -1
         self._logged = 0
         self._commands: list[Mapping[str, Any]] = []
@@ -94,7 +95,8 @@ class ShardProcess:
         """Simulates up to a fabric time, or as far as others promise."""
         if self._turns.waiting:
             return self._shard.reached_ps
-        return self._shard.advance(min(to_ps, self._managers.promise_ps))
+        to_ps = min(to_ps, self._managers.promise_ps)
+        return self._shard.advance(min(to_ps, self._shard.stride_ps) if self._paces else to_ps)
 
     def speak(self, granted_ps: int) -> Mapping[str, WindowData]:
         """What crosses its boundary, by who hears it."""

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from fabrictwin.errors import InputError
-from fabrictwin.runtime.processor import choose_cpu, stay_on
+from fabrictwin.runtime.processor import LOOK_US, Seat, assign_seats, stay_on, usable_cpus
 from fabrictwin.runtime.settings import read_settings
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system has no affinities")
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="th
 
 def test_stay_on_keeps_only_the_thread_that_calls() -> None:
     found: list[set[int]] = []
-    cpu = choose_cpu()
+    cpu = usable_cpus()[0]
 
     def step() -> None:
         stay_on(cpu)
@@ -34,3 +34,22 @@ def test_stay_on_keeps_only_the_thread_that_calls() -> None:
 def test_cpu_that_is_not_there_is_refused() -> None:
     with pytest.raises(InputError, match="processor"):
         read_settings("test", ["--cpu", "9999"], {})
+
+
+def test_shards_that_take_turns_share_a_processor() -> None:
+    assert assign_seats([3, 4], ["switch0", "hca0"], takes_turns=True) == {
+        "switch0": Seat(3),
+        "hca0": Seat(3),
+    }
+
+
+def test_two_shards_at_once_have_a_processor_each_and_look_before_they_sleep() -> None:
+    seats = assign_seats([3, 4, 5], ["switch0", "hca0"], takes_turns=False)
+    assert seats == {"switch0": Seat(3, LOOK_US), "hca0": Seat(4, LOOK_US)}
+
+
+@pytest.mark.parametrize(
+    ("cpus", "shards"), [([3], ["switch0", "hca0"]), ([3, 4], ["switch0", "hca0", "hca1"]), ([], ["hca0"])]
+)
+def test_shards_without_a_processor_each_run_anywhere(cpus: list[int], shards: list[str]) -> None:
+    assert assign_seats(cpus, shards, takes_turns=False) == dict.fromkeys(shards, Seat(None))

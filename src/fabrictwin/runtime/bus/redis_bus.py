@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import monotonic, sleep
 from typing import Any
 
@@ -72,6 +73,7 @@ class RedisBus:
         *,
         cursors: Mapping[str, Cursor] | None = None,
         retention: Retention | None = None,
+        look_us: int = 0,
     ) -> None:
         """Opens a connection of its own, and finds out how far the channels are.
 
@@ -83,6 +85,7 @@ class RedisBus:
             channels: (sender, receiver) of every channel; those of others are ignored.
             cursors: Where to go on reading, from a checkpoint; None: at the beginning.
             retention: What stays in a stream.
+            look_us: Microseconds that it looks for an answer before it sleeps.
 
         Raises:
             BusError: The server cannot be used, or the twin is gone.
@@ -91,7 +94,7 @@ class RedisBus:
         self._keys = keys
         self._epoch = epoch.encode()
         self._retention = retention or Retention()
-        self._link = Link(client)
+        self._link = Link(client, look_us)
         self._check_epoch(self._link.ask(self._ask_epoch()))
         self.last_said: dict[str, bytes] = {}
         table = sorted(set(channels))
@@ -172,15 +175,15 @@ class RedisBus:
         handlers: list[Handler] = []
         for writer in self._writers.values():
             if writer.backlog:
-                additions = writer.additions(self._retention.bound)
+                additions, count = writer.additions(self._retention.bound)
                 commands += additions
-                handlers += [writer.confirm] * len(additions)
+                handlers += [writer.confirm] * count
         self._trips_left -= 1
         if self._trips_left <= 0:
             self._add_housekeeping(commands, handlers)
         self._add_reads(commands, handlers, wait_for, block_s)
         try:
-            answers = self._link.call(commands)
+            answers = self._link.call(commands, len(handlers))
         except LOST as error:
             self._recover(error)
             return True
@@ -204,7 +207,7 @@ class RedisBus:
             writers = self._writers.values()
             questions = [question for writer in writers for question in writer.questions()]
             try:
-                answers = self._link.call([self._ask_epoch(), *questions])
+                answers = self._link.call([self._ask_epoch(), *questions], 1 + len(questions))
             except LOST as error:
                 cause = error
                 continue
@@ -310,9 +313,18 @@ class RedisBus:
 
 def _read(readers: Sequence[Reader], block_ms: int = 0) -> bytes:
     """The command that reads what is new on some channels; 0: without waiting."""
+    head = _read_head(tuple([reader.key for reader in readers]), block_ms)
+    return head + b"".join(
+        [b"$%d\r\n%b\r\n" % (len(reader.fetched_id), reader.fetched_id) for reader in readers]
+    )
+
+
+@lru_cache(maxsize=4096)
+def _read_head(keys: tuple[bytes, ...], block_ms: int) -> bytes:
+    """The command up to the IDs that the entries read so far have."""
     blocking = ("BLOCK", block_ms) if block_ms else ()
-    keys = [reader.key for reader in readers]
-    return pack("XREAD", *blocking, "STREAMS", *keys, *[reader.fetched_id for reader in readers])
+    packed = pack("XREAD", *blocking, "STREAMS", *keys, *[b""] * len(keys))
+    return packed[: -len(keys) * len(b"$0\r\n\r\n")]
 
 
 def _ignore(answer: Any) -> None:

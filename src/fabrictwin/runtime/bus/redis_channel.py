@@ -55,6 +55,7 @@ class Writer:
         self.confirmed = confirmed.sequence
         self.confirmed_id = confirmed.entry_id.encode()
         self.read = read
+        self._addition = pack(b"XADD", self.key, b"NOMKSTREAM", b"", FIELD, b"").split(b"$0\r\n\r\n")
         self.backlog: deque[tuple[int, bytes, bytes]] = deque()
         self.is_doubtful = False
 
@@ -75,14 +76,20 @@ class Writer:
         """Entries that the reader has not read, as far as is known."""
         return self.confirmed - self.read
 
-    def additions(self, bound: int) -> list[bytes]:
-        """The commands that add what has room in the channel."""
+    def additions(self, bound: int) -> tuple[list[bytes], int]:
+        """The pieces of the commands that add what has room in the channel, and how many they are."""
         room = max(0, bound - self.unread)
         fitting = self.backlog if len(self.backlog) <= room else islice(self.backlog, room)
-        return [
-            pack(b"XADD", self.key, b"NOMKSTREAM", entry_id, FIELD, payload)
-            for _, entry_id, payload in fitting
-        ]
+        before_id, before_payload, _ = self._addition
+        pieces: list[bytes] = []
+        for _, entry_id, payload in fitting:
+            head = b"%b$%d\r\n%b\r\n%b$%d\r\n"
+            pieces += (
+                head % (before_id, len(entry_id), entry_id, before_payload, len(payload)),
+                payload,
+                b"\r\n",
+            )
+        return pieces, len(pieces) // 3
 
     def confirm(self, reply: Any) -> None:
         """Takes the answer to one addition; a refusal leaves the channel in doubt until :meth:`reconcile`."""

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import struct
 from collections.abc import Sequence
-from time import monotonic, sleep
+from time import monotonic, perf_counter_ns, sleep
 from typing import Any, cast
 
 import hiredis
@@ -24,6 +25,10 @@ from fabrictwin.runtime.bus.server import (
 )
 
 RETRY_PAUSE_S = 0.05
+CROWDED_NS = 500_000
+"""Somebody else has had the processor if a look takes so much longer than it was to take."""
+RESTS = 1024
+"""Answers that are waited for asleep after that."""
 _TIMEOUT = struct.pack("@ll", int(LONGEST_BLOCK_S + ANSWER_S), 0)
 
 LOST = (exceptions.ConnectionError, exceptions.TimeoutError)
@@ -37,14 +42,20 @@ class Link:
         where: The server, for messages.
     """
 
-    def __init__(self, client: redis.Redis) -> None:
+    def __init__(self, client: redis.Redis, look_us: int = 0) -> None:
         """Connects.
+
+        Args:
+            client: The server.
+            look_us: Microseconds that it looks for an answer before it sleeps.
 
         Raises:
             BusError: The server cannot be used.
         """
         self.where = where_is(client)
         self._buffer = bytearray(READ_BYTES)
+        self._look_ns = look_us * 1000
+        self._rests = 0
         self._connection = cast(Any, client.connection_pool.make_connection())
         with in_our_words(self.where):
             self._connect()
@@ -58,29 +69,30 @@ class Link:
         connection = self._connection
         connection.connect()
         self._socket: socket.socket = connection._sock
+        self._may_look = False
         self._reader: Any = hiredis.Reader(replyError=connection._parser.parse_error)
         if not isinstance(self._socket, ssl.SSLSocket):
             self._socket.settimeout(None)
+            self._may_look = self._look_ns > 0
             for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
                 self._socket.setsockopt(socket.SOL_SOCKET, option, _TIMEOUT)
 
-    def call(self, commands: Sequence[bytes]) -> list[Any]:
+    def call(self, pieces: Sequence[bytes], missing: int) -> list[Any]:
         """Sends packed commands and returns their answers; an error from the server is one, too.
+
+        Args:
+            pieces: The commands; one may be in several pieces.
+            missing: How many there are.
 
         Raises:
             redis.exceptions.ConnectionError: The connection is lost.
             redis.exceptions.TimeoutError: The server does not answer.
         """
-        gets, feed, receive, buffer = (
-            self._reader.gets,
-            self._reader.feed,
-            self._socket.recv_into,
-            self._buffer,
-        )
+        gets, feed, buffer = self._reader.gets, self._reader.feed, self._buffer
+        receive = self._look if self._may_look else self._socket.recv_into
         answers: list[Any] = []
-        missing = len(commands)
         try:
-            self._socket.sendall(b"".join(commands))
+            self._socket.sendall(b"".join(pieces))
             while missing:
                 answer = gets()
                 if answer is False:
@@ -97,6 +109,24 @@ class Link:
             raise exceptions.ConnectionError(str(error)) from error
         return answers
 
+    def _look(self, buffer: bytearray) -> int:
+        """Receives; looks for a while before it sleeps, since to be woken takes longer than most answers do.
+
+        Where others want the processor, each look lets them have it for long; then it sleeps for some time.
+        """
+        if self._rests > 0:
+            self._rests -= 1
+            return self._socket.recv_into(buffer)
+        until_ns = perf_counter_ns() + self._look_ns
+        while (now_ns := perf_counter_ns()) < until_ns:
+            try:
+                return self._socket.recv_into(buffer, 0, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                os.sched_yield()
+        if now_ns > until_ns + CROWDED_NS:
+            self._rests = RESTS
+        return self._socket.recv_into(buffer)
+
     def ask(self, command: bytes) -> Any:
         """The answer to one packed command.
 
@@ -104,7 +134,7 @@ class Link:
             BusError: There is none.
         """
         try:
-            answer = self.call([command])[0]
+            answer = self.call([command], 1)[0]
         except exceptions.RedisError as error:
             raise explain(error, self.where) from error
         if isinstance(answer, exceptions.RedisError):
