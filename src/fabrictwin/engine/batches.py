@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.loop import has_room, take_fcps, take_packets, take_reactions
+from fabrictwin.engine.port_vl import split_number
 from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, State
 from fabrictwin.jit import inline_kernel, kernel
 
@@ -72,7 +73,6 @@ def put_batches(  # type: ignore[no-untyped-def]
         How many bytes it has written.
     """
     at = 0
-    vls = s.par[0].vls
     first = at + BATCH_HEAD_BYTES
     packets = out[first : first + counts[1] * _PACKET_BYTES].view(PACKET)
     count = 0
@@ -85,7 +85,7 @@ def put_batches(  # type: ignore[no-untyped-def]
     fcps = out[first : first + counts[2] * _FCP_BYTES].view(FCP_OUT)
     count = 0
     for i in range(counts[2]):
-        if owner[s.port[s.out_fcp[i].pv // vls].node] == other:
+        if owner[s.port[split_number(s, np.int64(s.out_fcp[i].pv))[0]].node] == other:
             fcps[count] = s.out_fcp[i]
             count += 1
     at = _put_head(out, at, FCP_KIND, count, _FCP_BYTES)
