@@ -16,8 +16,8 @@ from fabrictwin.jit import inline_kernel, kernel
 
 PACKET_KIND, FCP_KIND, REACTION_KIND = 1, 2, 6
 """``RecordKind`` of what this reads and writes."""
-LAYOUT = 1
-"""Version of their layouts."""
+PACKET_LAYOUT, FCP_LAYOUT, REACTION_LAYOUT = 1, 1, 1
+"""Versions of their layouts: change one with the fields of its records."""
 NO_ROOM, OTHER = -1, -2
 """What :func:`take_batches` returns instead of a number of records."""
 BATCH_HEAD_BYTES = 22
@@ -37,7 +37,7 @@ def _put_long(out: np.ndarray, at: int, value: int) -> int:
 
 
 @kernel
-def _put_head(out: np.ndarray, at: int, kind: int, count: int, size: int) -> int:
+def _put_head(out: np.ndarray, at: int, kind: int, layout: int, count: int, size: int) -> int:
     """What stands in front of the records of a batch, once they are known; returns the place behind them."""
     if count == 0:
         return at
@@ -47,7 +47,7 @@ def _put_head(out: np.ndarray, at: int, kind: int, count: int, size: int) -> int
     out[at] = _KIND_TAG
     out[at + 1] = kind
     out[at + 2] = _LAYOUT_TAG
-    out[at + 3] = LAYOUT
+    out[at + 3] = layout
     out[at + 4] = _COUNT_TAG
     at = _put_long(out, at + 5, count)
     out[at] = _RECORDS_TAG
@@ -80,7 +80,7 @@ def put_batches(  # type: ignore[no-untyped-def]
         if owner[s.port[s.out_packet[i].port].node] == other:
             packets[count] = s.out_packet[i]
             count += 1
-    at = _put_head(out, at, PACKET_KIND, count, _PACKET_BYTES)
+    at = _put_head(out, at, PACKET_KIND, PACKET_LAYOUT, count, _PACKET_BYTES)
     first = at + BATCH_HEAD_BYTES
     fcps = out[first : first + counts[2] * _FCP_BYTES].view(FCP_OUT)
     count = 0
@@ -88,7 +88,7 @@ def put_batches(  # type: ignore[no-untyped-def]
         if owner[s.port[split_number(s, np.int64(s.out_fcp[i].pv))[0]].node] == other:
             fcps[count] = s.out_fcp[i]
             count += 1
-    at = _put_head(out, at, FCP_KIND, count, _FCP_BYTES)
+    at = _put_head(out, at, FCP_KIND, FCP_LAYOUT, count, _FCP_BYTES)
     first = at + BATCH_HEAD_BYTES
     reactions = out[first : first + counts[3] * _REACTION_BYTES].view(CC_OUT)
     count = 0
@@ -96,7 +96,7 @@ def put_batches(  # type: ignore[no-untyped-def]
         if other == center or owner[s.cc[s.out_cc[i].entity].node] == other:
             reactions[count] = s.out_cc[i]
             count += 1
-    return _put_head(out, at, REACTION_KIND, count, _REACTION_BYTES)
+    return _put_head(out, at, REACTION_KIND, REACTION_LAYOUT, count, _REACTION_BYTES)
 
 
 @kernel
@@ -133,17 +133,17 @@ def _find_records(data, at: int, end: int, batch) -> bool:  # type: ignore[no-un
             at += batch[4]
         else:
             return False
-    return at == end and batch[1] == LAYOUT
+    return at == end
 
 
 @kernel
-def _size_of(kind: int) -> int:
+def _size_of(kind: int, layout: int) -> int:
     """Bytes of a record of a kind; 0: others read it."""
-    if kind == PACKET_KIND:
+    if kind == PACKET_KIND and layout == PACKET_LAYOUT:
         return _PACKET_BYTES
-    if kind == FCP_KIND:
+    if kind == FCP_KIND and layout == FCP_LAYOUT:
         return _FCP_BYTES
-    if kind == REACTION_KIND:
+    if kind == REACTION_KIND and layout == REACTION_LAYOUT:
         return _REACTION_BYTES
     return 0
 
@@ -175,7 +175,8 @@ def take_batches(s: State, data, start: int, batch) -> int:  # type: ignore[no-u
             kind, count, first = batch[0], batch[2], batch[3]
             at = end
             if taking == 0:
-                if _size_of(kind) == 0 or count * _size_of(kind) != batch[4]:
+                size = _size_of(kind, batch[1])
+                if size == 0 or count * size != batch[4]:
                     return OTHER
                 total += count
             elif kind == PACKET_KIND:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fabrictwin.bus.v1.window_pb2 import RecordBatch, Window
-from fabrictwin.engine.batches import BATCH_HEAD_BYTES, FCP_KIND, LAYOUT, PACKET_KIND, REACTION_KIND
+from fabrictwin.engine import batches as engine_batches
+from fabrictwin.engine.batches import BATCH_HEAD_BYTES
 from fabrictwin.engine.partition import split_by_kind
 from fabrictwin.engine.plan import make_plan
 from fabrictwin.engine.shard import Shard
@@ -108,8 +109,9 @@ def test_packed_windows_hold_what_protobuf_would_write() -> None:
 
 
 def test_kinds_and_layouts_are_those_of_the_bus() -> None:
-    for name, kind in (("packet", PACKET_KIND), ("fcp", FCP_KIND), ("reaction", REACTION_KIND)):
-        assert (BY_NAME[name].kind, BY_NAME[name].version) == (kind, LAYOUT)
+    for name in ("packet", "fcp", "reaction"):
+        ours = [getattr(engine_batches, f"{name.upper()}_{what}") for what in ("KIND", "LAYOUT")]
+        assert [BY_NAME[name].kind, BY_NAME[name].version] == ours
 
 
 FCPS = np.zeros(2, BY_NAME["fcp"].dtype).tobytes()
