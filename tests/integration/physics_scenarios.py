@@ -145,7 +145,7 @@ fabric:
   topology: {generator: fat_tree, levels: 2, leaves: 8, hosts_per_leaf: 8, spines: 16}
   hca_model: {base: connectx7, ack_timeout: 5us}
 routing: {engine: ftree}
-workload: [{kind: permutation, pattern: shift, shift: 8, message: 64KiB, count: 2}]
+workload: [{kind: permutation, pattern: shift, shift: 8, message: 64KiB, count: forever}]
 faults: [{kind: link_down, link: [leaf0/1, h0/1], at: 2us, duration: 3us}]
 """,
 }
