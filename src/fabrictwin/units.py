@@ -81,6 +81,11 @@ def show_time(ps: float) -> str:
     return _show(ps, TIME_UNITS)
 
 
+def show_clock(time_ps: int) -> str:
+    """A fabric time to the nanosecond: ``'3.214567 ms'``."""
+    return f"{time_ps / PS_PER_MS:,.6f} ms"
+
+
 def show_size(size_bytes: float) -> str:
     """A size for people, in binary units: ``'64 KiB'``."""
     return _show(size_bytes, {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30})

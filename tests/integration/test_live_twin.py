@@ -163,6 +163,10 @@ def test_what_people_do_replays_to_the_same_digest(endless: tuple[LiveTwin, Path
     fault = "{kind: link_down, name: pulled, link: [leaf1/3, spine0/2], duration: 30us}"
     injected = director.InjectFault(pb.InjectFaultRequest(fault=fault, owner="ann"), timeout=PATIENCE_S).fault
     assert (injected.id, injected.owner) == ("pulled", "ann")
+    request = pb.WatchEventsRequest(**{"from": 1})
+    events = twin.director.WatchEvents(request, timeout=PATIENCE_S)
+    told = next(event for event in events if event.kind == "fault.inject")
+    assert told.text == "pulled: link_down leaf1/3 - spine0/2 for 30 us, by ann"
     workload = "{kind: stream, name: extra, src: h3, dst: h1, message: 16KiB, count: forever}"
     director.StartWorkload(pb.StartWorkloadRequest(workload=workload, owner="bob"), timeout=PATIENCE_S)
     twin.step(20 * PS_PER_US)

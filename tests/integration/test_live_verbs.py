@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections.abc import Iterator
 from urllib.request import urlopen
 
@@ -59,6 +60,24 @@ def test_step_of_a_twin_that_runs_is_refused(place: Machine) -> None:
     run = place.run("step", "5us")
     assert run.returncode == 2
     assert "pause first" in run.stderr
+
+
+def test_pace_holds_fabric_time_back_until_it_is_lifted(place: Machine) -> None:
+    place.do("pause")
+    before_ps, since_s = place.status()["fabric_time_ps"], time.monotonic()
+    assert place.do("resume", "--pace", "10us").startswith("running at")
+    assert "paced to 10 us a second" in place.do("status")
+    place.do("wait", "--until", f"{before_ps // 1000 + 5000}ns")
+    paused_us = _clock_us(place.do("pause"))
+    assert paused_us - before_ps / 1e6 <= 10 * (time.monotonic() - since_s)
+    place.do("resume", "--pace", "0")
+    assert "pace" not in place.status()
+
+
+def test_pace_that_is_no_time_is_refused(place: Machine) -> None:
+    run = place.run("resume", "--pace", "fast")
+    assert run.returncode == 2
+    assert run.stderr.startswith("error: --pace: expected a time")
 
 
 def test_wait_returns_behind_the_fabric_time(place: Machine) -> None:
@@ -115,6 +134,14 @@ def test_workload_with_wrong_values_shows_all_problems_and_starts_nothing(place:
     assert "error: --receiver: unknown HCA 'h9'" in run.stderr
     assert "error: --senders: unknown HCA 'h8'" in run.stderr
     assert [workload["name"] for workload in place.ask("workload", "list")["workloads"]] == before
+
+
+def test_fault_in_the_past_is_refused_in_the_twins_own_clock(place: Machine) -> None:
+    run = place.run(
+        "fault", "inject", "link_down", "--link", "leaf0/3,spine0/1", "--duration", "1ms", "--at", "1ns"
+    )
+    assert run.returncode == 2
+    assert re.match(r"error: --at: expected a fabric time from [0-9.,]+ ms on, got '1ns'", run.stderr)
 
 
 def test_fault_that_does_not_exist_cannot_be_cleared(place: Machine) -> None:

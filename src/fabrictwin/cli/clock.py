@@ -4,14 +4,9 @@
 from __future__ import annotations
 
 from fabrictwin.api.v1.director_pb2 import ClockResponse, TwinState
-from fabrictwin.units import PS_PER_MS
+from fabrictwin.units import show_clock
 
 _PREFIX = "TWIN_STATE_"
-
-
-def show_clock(time_ps: int) -> str:
-    """A fabric time to the nanosecond: ``'3.214567 ms'``."""
-    return f"{time_ps / PS_PER_MS:,.6f} ms"
 
 
 def show_state(state: TwinState.ValueType) -> str:

@@ -16,7 +16,6 @@ from fabrictwin.api.v1.director_pb2 import (
     ListFaultsRequest,
 )
 from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
-from fabrictwin.cli.clock import show_clock
 from fabrictwin.cli.connection import open_director
 from fabrictwin.cli.console import output, printable
 from fabrictwin.cli.entry_command import EntryCommands, read_pages, show_entry
@@ -26,6 +25,7 @@ from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_js
 from fabrictwin.cli.owner import owner_or_user
 from fabrictwin.cli.tables import plain_table
 from fabrictwin.model.fault import FAULTS
+from fabrictwin.units import show_clock
 
 EXAMPLES = {
     "link_down": "--link leaf0/5,spine0/1 --duration 1ms",

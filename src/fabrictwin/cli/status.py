@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fabrictwin.api.v1.director_pb2 import ServiceStatus, StatusRequest, StatusResponse, TwinState
-from fabrictwin.cli.clock import show_clock, show_state
+from fabrictwin.cli.clock import show_state
 from fabrictwin.cli.connection import open_director
 from fabrictwin.cli.console import counted, output, printable
 from fabrictwin.cli.message_json import as_plain
@@ -16,7 +16,7 @@ from fabrictwin.cli.options import DirectorAddress, JsonTarget, TwinName
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json
 from fabrictwin.cli.tables import plain_table
 from fabrictwin.errors import EXIT_NO
-from fabrictwin.units import PS_PER_S, show_time
+from fabrictwin.units import PS_PER_S, show_clock, show_time
 
 SERVING = "serving"
 STATE_STYLES = {"running": "green", "paused": "yellow", "stopped": "bold", "failed": "bold red"}
@@ -58,6 +58,8 @@ def print_status(console: Console, answer: StatusResponse) -> None:
     head.append(f" at {show_clock(answer.fabric_time_ps)} of {show_clock(answer.duration_ps)}")
     if state == "running":
         head.append(f", {show_speed(answer.speed)}")
+    if answer.pace:
+        head.append(f", paced to {show_speed(answer.pace)}")
     head.append(f", scenario {printable(answer.scenario)}, version {printable(answer.version)}")
     console.print(head, soft_wrap=True)
     if answer.error:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fabrictwin.api.v1.director_pb2 import StatusResponse
-from fabrictwin.cli.clock import show_clock, show_state
+from fabrictwin.cli.clock import show_state
 from fabrictwin.cli.connection import open_director
 from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
 from fabrictwin.cli.first_step import load_scenario_into, wait_for_first_step
@@ -25,6 +25,7 @@ from fabrictwin.errors import InputError
 from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.bus.server import hide_password
 from fabrictwin.runtime.local_twins import TARGETS_FILE, LocalTwin
+from fabrictwin.units import show_clock
 
 
 def up(

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from fabrictwin.api.v1.director_pb2 import TwinState, WaitResponse
-from fabrictwin.cli.clock import show_clock, show_state
+from fabrictwin.cli.clock import show_state
 from fabrictwin.cli.connection import TwinError, open_director
 from fabrictwin.cli.console import output
 from fabrictwin.cli.options import DirectorAddress, TwinName
 from fabrictwin.cli.time_option import read_time_ps
 from fabrictwin.cli.waiting import wait_until
 from fabrictwin.errors import EXIT_NO
+from fabrictwin.units import show_clock
 
 
 def wait(

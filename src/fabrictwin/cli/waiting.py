@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fabrictwin.api.v1.director_pb2 import StatusRequest, WaitRequest, WaitResponse
 from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
-from fabrictwin.cli.clock import show_clock
 from fabrictwin.cli.console import diagnostics
+from fabrictwin.units import show_clock
 
 LOOK_S = 0.5
 """How long one call waits; it gives the progress its steps, and a person the chance to interrupt."""

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from fabrictwin.api.v1.director_pb2 import TwinState
-from fabrictwin.cli.clock import show_clock, show_state
+from fabrictwin.cli.clock import show_state
 from fabrictwin.cli.connection import TwinError
 from fabrictwin.cli.console import output, printable
 from fabrictwin.cli.keys import single_keys
@@ -23,7 +23,7 @@ from fabrictwin.cli.watch_feed import Watched, watch_twin
 from fabrictwin.cli.watch_verdict import GOOD, find_problems
 from fabrictwin.cli.watch_view import draw
 from fabrictwin.runtime.local_twins import known_twins
-from fabrictwin.units import show_rate
+from fabrictwin.units import show_clock, show_rate
 
 REFRESH_S = 0.33
 LINE_S = 1.0

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from fabrictwin.api.v1.common_pb2 import Event, PortLoad
 from fabrictwin.api.v1.director_pb2 import StatusResponse
-from fabrictwin.cli.clock import show_clock, show_state
+from fabrictwin.cli.clock import show_state
 from fabrictwin.cli.console import printable
 from fabrictwin.cli.status import SERVING, show_speed
 from fabrictwin.cli.watch_feed import Watched
 from fabrictwin.cli.watch_verdict import FULL, WAITS_MUCH, find_problems, name_port, share
-from fabrictwin.units import show_rate, show_size
+from fabrictwin.units import show_clock, show_rate, show_size
 
 SIDE_BY_SIDE = 120
 """Columns from which the two lists of ports stand side by side."""

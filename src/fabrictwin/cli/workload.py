@@ -16,7 +16,6 @@ from fabrictwin.api.v1.director_pb2 import (
     Workload,
 )
 from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
-from fabrictwin.cli.clock import show_clock
 from fabrictwin.cli.connection import open_director
 from fabrictwin.cli.console import counted, output, printable
 from fabrictwin.cli.entry_command import EntryCommands, read_pages, show_entry
@@ -26,6 +25,7 @@ from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_js
 from fabrictwin.cli.owner import owner_or_user
 from fabrictwin.cli.tables import plain_table
 from fabrictwin.model.workload import WORKLOADS
+from fabrictwin.units import show_clock
 
 EXAMPLES = {
     "stream": "--src h0 --dst h5 --message 1MiB --count forever",

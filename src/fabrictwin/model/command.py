@@ -25,7 +25,7 @@ from fabrictwin.model.section import Section
 from fabrictwin.model.subnet_manager import HIGHEST_PRIORITY, find_manager
 from fabrictwin.model.workload import check_service_levels, compile_workload, read_workload
 from fabrictwin.model.yaml_loader import Document, FieldPath, read_text
-from fabrictwin.units import PS_PER_NS, show_time
+from fabrictwin.units import PS_PER_NS, show_clock
 
 SCHEMA = "fabrictwin.commands/1"
 LARGEST_LOG_BYTES = 16 << 20
@@ -144,7 +144,7 @@ def _inject_fault(scenario: Scenario, command: Command) -> Scenario:
     if made.specs and made.specs[0].name in names:
         section.refuse(f"a second fault with the name {made.specs[0].name!r}", 0, "name")
     if made.specs and made.specs[0].start_ps < command.at_ps:
-        section.refuse(f"a fault can begin at {show_time(command.at_ps)} at the earliest", 0, "at")
+        section.refuse(f"a fault can begin at {show_clock(command.at_ps)} at the earliest", 0, "at")
     section.raise_problems()
     return _with_changes(replace(scenario, faults=(*scenario.faults, *made.specs)), changes)
 
@@ -181,7 +181,7 @@ def _start_workload(scenario: Scenario, command: Command) -> Scenario:
     check_service_levels(entries, scenario.qos, scenario.fabric.technology)
     jobs = compile_workload(entries, scenario.fabric, scenario.seed, scenario.qos.default_sl)
     if entries and entries[0][1].start < command.at_ps:
-        section.refuse(f"a workload can start at {show_time(command.at_ps)} at the earliest", 0, "start")
+        section.refuse(f"a workload can start at {show_clock(command.at_ps)} at the earliest", 0, "start")
     if any(job.name == old.name for job in jobs for old in scenario.jobs):
         section.refuse(f"a second workload with the name {jobs[0].name!r}", 0, "name")
     section.raise_problems()

@@ -4,9 +4,10 @@ from __future__ import annotations
 import pytest
 
 from fabrictwin.api.v1.director_pb2 import ClockResponse, TwinState
-from fabrictwin.cli.clock import show_answer, show_clock
+from fabrictwin.cli.clock import show_answer
 from fabrictwin.cli.time_option import read_time_ps
 from fabrictwin.errors import InputError
+from fabrictwin.units import show_clock
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_order_goes_to_the_subnet_manager_on_a_node(do: str, kind: ActionKind) -
         (
             "workload.start",
             {"workload": {"kind": "stream", "src": "h0", "dst": "h1", "message": "1B", "start": "9us"}},
-            "can start at 10 us at the earliest",
+            "can start at 0.010000 ms at the earliest",
         ),
         ("sm.handover", {"node": "h1"}, "unknown host of a subnet manager 'h1'.*h0, h3"),
         ("sm.sweep", {}, "unknown HCA 'None'"),

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -19,6 +18,7 @@ from fabrictwin.runtime.bus.twin import Identity, Keys, delete_twin
 from fabrictwin.runtime.director.clock import Clock
 from fabrictwin.runtime.director.collect import collect, describe_twin
 from fabrictwin.runtime.director.command_log import CommandLog
+from fabrictwin.runtime.director.command_words import say_command
 from fabrictwin.runtime.director.event_stream import publish_events
 from fabrictwin.runtime.director.orders import FaultEntry, Orders
 from fabrictwin.runtime.director.state import ENDED, PendingCommand, Twin, TwinState
@@ -244,8 +244,8 @@ class Director:
             line = self.commands.add(command.at_ps, command.by, command.do, command.arguments)
             self.twin.pending.append(PendingCommand(command.at_ps, line))
         self.health.count("fabrictwin_commands_total", command.do)
-        what = json.dumps(dict(command.arguments))
-        self.twin.events.add(command.at_ps, DIRECTOR, command.do, f"{what} (by {command.by})")
+        what = say_command(command, self.orders.scenario)
+        self.twin.events.add(command.at_ps, DIRECTOR, command.do, what)
         return command
 
     def active_faults(self) -> list[FaultEntry]:

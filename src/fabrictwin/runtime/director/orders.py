@@ -16,7 +16,7 @@ from fabrictwin.model.program import Job
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.model.yaml_loader import read_document
 from fabrictwin.runtime.failures import StateError, UnknownNameError
-from fabrictwin.units import PS_PER_NS, parse_time_ps
+from fabrictwin.units import parse_time_ps, show_clock
 
 LARGEST_ENTRY_BYTES = 64 << 10
 FROM_SCENARIO = "scenario"
@@ -217,7 +217,7 @@ def _read_entry(text: str, what: str, begin: str, earliest_ps: int) -> dict[str,
     if not isinstance(mapping, dict):
         raise InputError.of(f"expected a mapping with the key 'kind', got {text[:60]!r}", field=what)
     if begin in mapping and _time_ps(mapping[begin], begin) < earliest_ps:
-        earliest = f"{earliest_ps // PS_PER_NS} ns"
+        earliest = show_clock(earliest_ps)
         raise InputError.of(f"expected a fabric time from {earliest} on, got {mapping[begin]!r}", field=begin)
     return mapping
 
