@@ -21,7 +21,7 @@ def resume(
         str | None,
         typer.Option(
             metavar="T",
-            help="From now on at most so much fabric time a second, e.g. 500us; 0: as fast as it goes.",
+            help="From now on at most so much fabric time a second, e.g. 500us; 0s: as fast as it goes.",
             show_default=False,
         ),
     ] = None,
