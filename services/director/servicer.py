@@ -11,9 +11,10 @@ from fabrictwin.api.v1 import common_pb2
 from fabrictwin.api.v1 import director_pb2 as pb
 from fabrictwin.api.v1.director_pb2_grpc import DirectorServicer as Base
 from fabrictwin.errors import InputError
-from fabrictwin.runtime.director.core import Director
+from fabrictwin.runtime.director.core import NOT_READY, Director
 from fabrictwin.runtime.director.port_watch import watch_ports
 from fabrictwin.runtime.director.state import TwinState
+from fabrictwin.runtime.director.subnet import find_master
 from fabrictwin.runtime.failures import StateError, UnknownNameError
 from fabrictwin.runtime.interceptors import DEFAULT_DEADLINE_S, encode_problem
 from fabrictwin.runtime.reading import cut_page
@@ -184,9 +185,11 @@ class DirectorServicer(Base):
 
     async def SweepSubnet(self, request: pb.SweepSubnetRequest, context: Any) -> pb.CommandResponse:
         """Makes the master subnet manager sweep."""
-        managers = self._director.orders.scenario.managers
-        highest = max(range(len(managers)), key=lambda number: managers[number].rank, default=0)
-        return self._order_subnet("sm.sweep", highest, request.by)
+        director = self._director
+        managers = director.orders.scenario.managers
+        if director.watch is None or director.clock is None:
+            raise StateError(NOT_READY)
+        return self._order_subnet("sm.sweep", await find_master(director.watch, len(managers)), request.by)
 
     async def HandOverSubnet(self, request: pb.HandOverSubnetRequest, context: Any) -> pb.CommandResponse:
         """Makes the master subnet manager hand over to another."""
@@ -231,7 +234,7 @@ class DirectorServicer(Base):
         partition = director.blueprint.partition
         shards = [name for number, name in enumerate(partition.names) if number in partition.owner]
         if director.watch is None or director.clock is None:
-            raise StateError("the twin is not ready yet: some services are missing, see its status")
+            raise StateError(NOT_READY)
         async for activity in watch_ports(director.watch, shards, request, director.host.stopping):
             yield activity
 

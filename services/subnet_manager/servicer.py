@@ -85,6 +85,8 @@ class SubnetManagerServicer(Base):
             number=process.number,
             priority=priority,
             state=info.state.name.lower(),
+            act_count=process.manager.act_count,
+            master=-1 if process.manager.master is None else process.manager.master,
         )
 
     async def Sweep(self, request: pb.SweepRequest, context: Any) -> pb.SweepResponse:

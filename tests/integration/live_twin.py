@@ -82,18 +82,23 @@ class LiveTwin:
 
 
 @contextmanager
-def live_twin(scenario: Path, name: str, *, shuffled: int | None = None) -> Iterator[LiveTwin]:
+def live_twin(
+    scenario: Path, name: str, *, shuffled: int | None = None, redis: str = ""
+) -> Iterator[LiveTwin]:
     """Runs a scenario as services; it starts at once.
 
     Args:
         scenario: The scenario.
         name: Name of the twin.
+        redis: URL of the Redis server; empty: it starts one.
         shuffled: Seed of the order in which the services start; None: the usual order.
     """
     # A socket's path must be short.
     folder = Path(tempfile.mkdtemp(prefix="ft-"))
     arguments = ["--scenario", str(scenario), "--state-dir", str(folder), "--twin", name]
     module = "services"
+    if redis:
+        arguments += ["--redis", redis]
     if shuffled is not None:
         module = "integration.shuffled_stack"
         arguments += ["--seed", str(shuffled)]

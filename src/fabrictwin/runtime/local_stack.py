@@ -23,7 +23,7 @@ from fabrictwin.errors import EXIT_FAILURE
 from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint
 from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.server import connect
-from fabrictwin.runtime.bus.twin import delete_twin
+from fabrictwin.runtime.bus.twin import check_free, delete_twin
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis, die_with_parent
 from fabrictwin.runtime.local_twins import STATE_FILE, TARGETS_FILE
@@ -97,6 +97,8 @@ class LocalStack:
                 server = closing.enter_context(EmbeddedRedis(self._folder))
                 stay_on(self._settings.cpu, server.pid)
                 self._settings = replace(self._settings, redis=server.url)
+            # Before a service of it could be taken for one of the twin that is there.
+            check_free(connect(self._settings.redis), self._settings.twin)
             for name in (STATE_FILE, TARGETS_FILE):
                 closing.callback((self._folder / name).unlink, missing_ok=True)
             for number in (signal.SIGTERM, signal.SIGINT):

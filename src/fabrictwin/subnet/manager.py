@@ -43,6 +43,9 @@ class SubnetManager:
         timing: How long things take.
         managers: All subnet managers of the subnet.
         number: Which of them this is.
+
+    Attributes:
+        act_count: SMInfo.ActCount: what it has done so far, in steps.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class SubnetManager:
         self.notice_lookahead_ps = min(timing.trap_latency_ps, shortest_sweep_ps(plan, timing))
         self.lookahead_ps = timing.smp_rtt_ps
         self.peer_lookahead_ps = timing.smp_rtt_ps // 2
+        self.act_count = 0
         self._reached_ps = 0
         self._next_ps = self._find_next()
 
@@ -75,6 +79,11 @@ class SubnetManager:
     def info(self) -> SmInfo:
         """Its state and rank."""
         return self._process.info
+
+    @property
+    def master(self) -> int | None:
+        """Number of the manager that it takes for the master; None: of none."""
+        return self._process.master
 
     @property
     def routes(self) -> Routes:
@@ -124,6 +133,7 @@ class SubnetManager:
         """Does everything before a fabric time, in the same order however often it is called."""
         self._reached_ps = max(self._reached_ps, to_ps)
         while self._next_ps < to_ps:
+            self.act_count += 1
             if self._calendar.next_ps + self.notice_lookahead_ps <= self._writer.next_ps:
                 self._take_step()
             else:

@@ -78,6 +78,13 @@ class SmProcess:
             self._schedule(desk.timing.sminfo_polling_timeout_ps, Step.POLL)
 
     @property
+    def master(self) -> int | None:
+        """Number of the manager that it takes for the master; None: of none."""
+        if self.state is SmState.MASTER:
+            return self._desk.number
+        return self._polling.number if self.state is SmState.STANDBY else None
+
+    @property
     def info(self) -> SmInfo:
         """What it answers to SubnGet(SMInfo)."""
         return SmInfo(self.state, self._me.rank)

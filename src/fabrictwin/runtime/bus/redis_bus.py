@@ -112,6 +112,7 @@ class RedisBus:
         self._ack_every = max(1, self._retention.bound // ACKNOWLEDGEMENTS)
         self._trips_left = TRIPS_PER_CHECK
         self._trips_to_look = 0
+        self._is_silent = False
         self._splits: dict[frozenset[str], tuple[list[Reader], list[Reader]]] = {}
 
     @property
@@ -181,6 +182,11 @@ class RedisBus:
         self._trips_left -= 1
         if self._trips_left <= 0:
             self._add_housekeeping(commands, handlers)
+        was_silent, self._is_silent = self._is_silent, False
+        if was_silent:
+            # What has been added is read behind these questions, by this round trip.
+            commands += [reader.ask_last() for reader in self._readers.values()]
+            handlers += [reader.hear_last for reader in self._readers.values()]
         self._add_reads(commands, handlers, wait_for, block_s)
         try:
             answers = self._link.call(commands, len(handlers))
@@ -191,6 +197,9 @@ class RedisBus:
             if isinstance(answer, exceptions.RedisError) and not is_repetition(answer):
                 raise explain(answer, self._link.where) from answer
             handler(answer)
+        if was_silent:
+            for reader in self._readers.values():
+                reader.check_last()
         is_left = False
         for writer in self._writers.values():
             if writer.is_doubtful:
@@ -289,6 +298,7 @@ class RedisBus:
         """Puts what a blocking read brought into the inbox; after a silence looks whose the keys are."""
         if answer is None:
             self._trips_left = self._trips_to_look = 0
+            self._is_silent = True
         self._take(answer)
 
     def _explain_gap(self, reader: Reader, error: ChannelGapError) -> BusError:

@@ -158,6 +158,7 @@ class Reader:
         self.fetched_id = cursor.entry_id.encode()
         self.acknowledged = self._telling = cursor.sequence
         self.keep = cursor
+        self._last_id = b"0-0"
 
     def take(self, raw: Sequence[RawEntry]) -> list[Entry]:
         """Entries as they were read, which must follow those before."""
@@ -175,6 +176,24 @@ class Reader:
         self.fetched = sequence
         self.fetched_id = raw[-1][0]
         return entries
+
+    def ask_last(self) -> bytes:
+        """The command that asks for the ID of the last entry that was ever added."""
+        return pack("XINFO", "STREAM", self.key)
+
+    def hear_last(self, answer: Sequence[Any]) -> None:
+        """Takes the answer to :meth:`ask_last`."""
+        self._last_id = answer[answer.index(b"last-generated-id") + 1]
+
+    def check_last(self) -> None:
+        """Makes sure that what was added before the last :meth:`ask_last` has been read since.
+
+        Raises:
+            ChannelGapError: It has not, so it is gone.
+        """
+        last = cursor_behind(0, self._last_id)
+        if last > cursor_behind(0, self.fetched_id):
+            raise ChannelGapError(f"channel {self.name}: its last entry is gone, ID {last.entry_id}")
 
     def acknowledge(self) -> bytes:
         """The command that tells the sender how far this end has read; it makes no key that is gone."""

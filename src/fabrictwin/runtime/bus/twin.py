@@ -104,11 +104,7 @@ def create_twin(
     identity = Identity(SCHEMA, VERSION, scenario_sha256, secrets.token_hex(8))
     with in_our_words(where_is(client)):
         if not client.hsetnx(keys.identity, "epoch", identity.epoch):
-            since = _text(client.hget(keys.identity, "created")) or "a moment ago"
-            raise TwinExistsError(
-                f"a twin named {twin!r} is on this Redis server since {since}: "
-                f"end it with `fabrictwin down --twin {twin}`, or give this one another name"
-            )
+            check_free(client, twin)
         with client.pipeline(transaction=True) as pipe:
             for sender, receiver in channels:
                 stream = keys.channel(sender, receiver)
@@ -120,6 +116,24 @@ def create_twin(
             pipe.hset(keys.identity, mapping=written)
             pipe.execute()
     return identity
+
+
+def check_free(client: redis.Redis, twin: str) -> None:
+    """Makes sure that no twin of a name is on a server.
+
+    Raises:
+        TwinExistsError: There is one.
+        BusError: The server cannot be used.
+    """
+    keys = Keys(twin)
+    with in_our_words(where_is(client)):
+        if not client.hexists(keys.identity, "epoch"):
+            return
+        since = _text(client.hget(keys.identity, "created")) or "a moment ago"
+    raise TwinExistsError(
+        f"a twin named {twin!r} is on this Redis server since {since}: "
+        f"end it with `fabrictwin down --twin {twin}`, or give this one another name"
+    )
 
 
 def join_twin(

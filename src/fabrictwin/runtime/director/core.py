@@ -31,6 +31,7 @@ from fabrictwin.telemetry import Health
 END_WITHIN_S = 2.0
 """How long the director waits for the other processes to end."""
 POLL_S = 0.02
+NOT_READY = "the twin is not ready yet: some services are missing, see its status"
 
 
 class Director:
@@ -215,7 +216,7 @@ class Director:
         if self.twin.state is TwinState.STOPPED:
             raise StateError(f"the twin has stopped: {self.twin.stopped}")
         if self.clock is None:
-            raise StateError("the twin is not ready yet: some services are missing, see its status")
+            raise StateError(NOT_READY)
         return self.clock
 
     @property
