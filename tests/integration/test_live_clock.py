@@ -15,8 +15,8 @@ from fabrictwin.model.scenario import load_scenario
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import PS_PER_MS, PS_PER_S, PS_PER_US
 from integration.live_twin import LiveTwin, live_twin
+from integration.patience import PATIENCE_S, wait_until
 
-WITHIN_S = 60.0
 BUSY = """
 version: 1
 name: busy
@@ -35,8 +35,6 @@ subnet_manager: {{managers: [{{node: h0, priority: 5}}, {{node: h2}}]}}
 deployment: {{switch_shards: 1, hca_shards: 2}}
 """
 
-pytestmark = pytest.mark.xdist_group("live_clock")
-
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveTwin, Path]]:
@@ -44,7 +42,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveTwin, P
     path = tmp_path_factory.mktemp("busy") / "busy.yaml"
     path.write_text(BUSY)
     with live_twin(path, "busy") as twin:
-        twin.director.Pause(pb.PauseRequest(), timeout=WITHIN_S)
+        twin.pause()
         yield twin, path
 
 
@@ -62,8 +60,7 @@ def test_step_stops_exactly_there_with_the_result_of_that_time(
 ) -> None:
     twin, path = busy
     before_ps = twin.status().fabric_time_ps
-    twin.director.Step(pb.StepRequest(by_ps=by_ps), timeout=WITHIN_S)
-    assert twin.wait().fabric_time_ps == before_ps + by_ps
+    assert twin.step(by_ps) == before_ps + by_ps
     status = twin.status()
     assert status.state == pb.TWIN_STATE_PAUSED
     assert {service.reached_ps for service in status.services} == {before_ps + by_ps}
@@ -82,28 +79,33 @@ def test_paused_twin_stands_still(busy: tuple[LiveTwin, Path]) -> None:
 def test_pace_is_kept(busy: tuple[LiveTwin, Path]) -> None:
     twin, _ = busy
     pace = 50e-6
-    twin.director.SetPace(pb.SetPaceRequest(pace=pace), timeout=WITHIN_S)
+    twin.director.SetPace(pb.SetPaceRequest(pace=pace), timeout=PATIENCE_S)
     began_ps, began_s = twin.status().fabric_time_ps, monotonic()
-    twin.director.Resume(pb.ResumeRequest(), timeout=WITHIN_S)
-    sleep(4)
-    reached_ps, took_s = twin.status().fabric_time_ps - began_ps, monotonic() - began_s
-    twin.director.Pause(pb.PauseRequest(), timeout=WITHIN_S)
-    twin.director.SetPace(pb.SetPaceRequest(pace=0), timeout=WITHIN_S)
-    assert reached_ps == pytest.approx(pace * took_s * PS_PER_S, rel=0.1)
+    twin.director.Resume(pb.ResumeRequest(), timeout=PATIENCE_S)
+
+    def follows() -> bool:
+        """A busy machine may be late for a while; too early is wrong at any time."""
+        reached_ps = twin.status().fabric_time_ps - began_ps
+        allowed_ps = pace * (monotonic() - began_s) * PS_PER_S
+        assert reached_ps <= allowed_ps
+        return reached_ps > max(0.9 * allowed_ps, pace * PS_PER_S)
+
+    wait_until(follows)
+    twin.pause()
+    twin.director.SetPace(pb.SetPaceRequest(pace=0), timeout=PATIENCE_S)
 
 
-def test_quiet_minute_passes_in_seconds_and_work_that_comes_then_is_exact(tmp_path: Path) -> None:
+def test_quiet_minute_is_jumped_over_and_work_that_comes_then_is_exact(tmp_path: Path) -> None:
     path = tmp_path / "quiet.yaml"
     path.write_text(QUIET)
     with live_twin(path, "quiet") as twin:
-        began_s = monotonic()
-        twin.wait(until_ps=30 * PS_PER_S)
+        # At the speed of a busy fabric this would take half a day.
+        assert twin.wait(until_ps=30 * PS_PER_S).done
         workload = "{kind: stream, name: late, src: h1, dst: h3, message: 1MB, count: 3}"
         order = pb.StartWorkloadRequest(workload=workload, owner="test")
-        start_ps = twin.director.StartWorkload(order, timeout=WITHIN_S).workload.start_ps
+        start_ps = twin.director.StartWorkload(order, timeout=PATIENCE_S).workload.start_ps
         # A twin whose work is done stops as idle.
         answer = twin.wait()
-        assert monotonic() - began_s < QUIET_S / 2
         assert (answer.done, answer.stopped, answer.error) == (True, "idle", "")
         assert start_ps >= 30 * PS_PER_S
         result = twin.result()
