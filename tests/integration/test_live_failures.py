@@ -112,14 +112,13 @@ def test_gap_in_a_channel_stops_the_twin(server: EmbeddedRedis, client: redis.Re
         twin.pause()
         pid = twin.state["services"]["hca0"]["pid"]
         channel = Keys(NAME).channel("director", "hca0")
-        (read, _), *_ = client.xrevrange(channel, count=1)
+        read = client.xinfo_stream(channel)["last-generated-id"].decode()
         os.kill(pid, signal.SIGSTOP)
         # Its last question is answered: nothing. Nobody else is silent that long.
         wait_until(lambda: any(map(_is_silent_reader, client.client_list())), client.client_list)
         twin.director.Step(pb.StepRequest(by_ps=10 * PS_PER_US), timeout=PATIENCE_S)
-        wait_until(lambda: bool(client.xrange(channel, min=f"({read.decode()}")))
-        ((unread, _),) = client.xrange(channel, min=f"({read.decode()}")
-        assert client.xdel(channel, unread) == 1
+        wait_until(lambda: bool(client.xrange(channel, min=f"({read}")))
+        assert client.xdel(channel, client.xrange(channel, min=f"({read}")[-1][0]) == 1
         os.kill(pid, signal.SIGCONT)
         assert "hca0: ChannelGapError: channel director → hca0" in _failure(twin)
         _end(twin)

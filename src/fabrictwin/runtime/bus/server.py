@@ -25,11 +25,11 @@ from fabrictwin.runtime.bus.errors import (
 SCHEMES = ("redis", "rediss", "unix")
 LEAST_VERSION = (6, 2)
 """XADD NOMKSTREAM and XTRIM MINID."""
-CONNECT_S = 3.0
+CONNECT_S = 10.0
 LONGEST_BLOCK_S = 1.0
 """A blocking read asks the server to answer within this time."""
-ANSWER_S = 5.0
-"""A server that does not answer for this long is taken for gone."""
+ANSWER_S = 15.0
+"""A server that does not answer for this long is taken for gone; on a crowded machine seconds may pass."""
 READ_BYTES = 1 << 18
 
 
