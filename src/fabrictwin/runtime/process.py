@@ -206,10 +206,16 @@ class Stepper:
             advanced_ns = perf_counter_ns()
             out = self._speak()
             waits_for = process.waits_for(granted_ps)
-            if self._is_to_report(reached_ps, granted_ps, waits_for):
-                out[DIRECTOR] = [self._entry(DIRECTOR, self._report_window(reached_ps))]
+            is_there = reached_ps == granted_ps
+            stands = is_there and not waits_for
+            if self._is_to_report(reached_ps, stands=stands):
+                # The director looks around where all stand, which is only so where all said has been heard.
+                told_ps = reached_ps - 1 if is_there and not stands else reached_ps
+                out[DIRECTOR] = [self._entry(DIRECTOR, self._report_window(reached_ps, told_ps))]
         spoken_ns, busy_ns = perf_counter_ns(), thread_time_ns()
-        heard = self._bus.exchange(out, waits_for or (DIRECTOR,), PATIENCE_S)
+        # Those that it waits for may have nothing to say before all have answered the director's question.
+        speakers = (*waits_for, DIRECTOR) if is_there else waits_for
+        heard = self._bus.exchange(out, speakers or (DIRECTOR,), PATIENCE_S)
         exchanged_ns, busy_ns = perf_counter_ns(), thread_time_ns() - busy_ns
         with self._lock:
             for sender, entries in heard.items():
@@ -235,20 +241,21 @@ class Stepper:
         said = self.process.speak(self.granted_ps)
         return {receiver: [self._entry(receiver, window)] for receiver, window in said.items()}
 
-    def _is_to_report(self, reached_ps: int, granted_ps: int, waits_for: Collection[str]) -> bool:
+    def _is_to_report(self, reached_ps: int, *, stands: bool) -> bool:
         """Whether the director is to hear how far the process is."""
-        if reached_ps == granted_ps:
-            # It looks around where all stand, which is only so where everything said has been heard.
-            is_new = reached_ps > self._reported_ps or self.process.rest.is_asked
-            return is_new and not waits_for
+        if stands:
+            return reached_ps > self._reported_ps or self.process.rest.is_asked
+        if reached_ps == 0:
+            return False
         if self.process.rest.is_asked or self.process.rest.has_come(reached_ps, self.process):
             return True
         return monotonic() >= self._report_due_s
 
-    def _report_window(self, reached_ps: int) -> WindowData:
-        self._reported_ps = reached_ps
+    def _report_window(self, reached_ps: int, told_ps: int) -> WindowData:
+        self._reported_ps = told_ps
         self._report_due_s = monotonic() + REPORT_EVERY_S
         report = self.process.report()
+        report["reached_ps"] = told_ps
         self.process.rest.note(report)
         events = self.process.take_events()
         return WindowData(reached_ps, reached_ps, reached_ps, {"report": report}, events)
