@@ -16,6 +16,7 @@ RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
 
 FINGERPRINTS: dict[tuple[str, int], str] = {
     ("packet", 1): "be320d881e62",
+    ("packet", 2): "039ce7def4d5",
     ("fcp", 1): "e6b006fa9800",
     ("notice", 1): "a78400c417f1",
     ("lft_write", 1): "4d87a0ff8fc8",

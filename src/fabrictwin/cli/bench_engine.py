@@ -29,6 +29,19 @@ fabric:
   mtu: 4096
 routing: {{engine: ftree}}
 """
+_ROCE = """
+version: 1
+name: {name}
+duration: {duration}
+fabric:
+  technology: roce
+  topology: {topology}
+  switch_model: {{base: spectrum4, ecn: {{profile: hpcc}}}}
+  hca_model: connectx8_roce
+  link: {{rate: {rate}, length: 10m}}
+  mtu: 4096
+congestion_control: {{algorithm: dcqcn, profile: hpcc}}
+"""
 _PERMUTATION = "  - {kind: permutation, pattern: random, message: 1MiB, count: forever}\n"
 
 
@@ -42,8 +55,49 @@ def _scenario(name: str, *, k: int, duration: str, workload: str, more: str = ""
     return parse_scenario(text, file=name)
 
 
+def _roce_scenario(name: str, *, topology: str, rate: str, duration: str, workload: str) -> Scenario:
+    text = _ROCE.format(name=name, topology=topology, rate=rate, duration=duration) + "workload:\n" + workload
+    return parse_scenario(text, file=name)
+
+
+def _roce_permutation() -> Measurement:
+    return _measure_hops(
+        _roce_scenario(
+            "roce-permutation-128",
+            topology="{generator: fat_tree, levels: 3, k: 8}",
+            rate="400Gb/s",
+            duration="2ms",
+            workload=_PERMUTATION,
+        )
+    )
+
+
+def _roce_incast() -> Measurement:
+    """Seconds for 127 senders of 2 MB each at 100 Gb/s, until the last byte is acknowledged."""
+    senders = "  - {kind: incast, senders: all, receiver: h0, message: 2MB, count: 1}\n"
+    scenario = _roce_scenario(
+        "roce-incast-127",
+        topology="{generator: fat_tree, levels: 2, leaves: 8, hosts_per_leaf: 16, spines: 16}",
+        rate="100Gb/s",
+        duration="100ms",
+        workload=senders,
+    )
+    open_simulation(scenario).run(WARM_UP_PS)
+    seconds: list[float] = []
+    for _ in range(REPEATS):
+        started_s = time.perf_counter()
+        simulation = open_simulation(scenario)
+        simulation.run()
+        seconds.append(time.perf_counter() - started_s)
+    result = simulation.result()
+    return Measurement(seconds, {"stopped": result["stopped"], "fabric_time_ns": result["fabric_time_ns"]})
+
+
 def _measure(name: str, *, k: int, duration: str, workload: str, more: str = "") -> Measurement:
-    scenario = _scenario(name, k=k, duration=duration, workload=workload, more=more)
+    return _measure_hops(_scenario(name, k=k, duration=duration, workload=workload, more=more))
+
+
+def _measure_hops(scenario: Scenario) -> Measurement:
     open_simulation(scenario).run(WARM_UP_PS)
     speeds: list[float] = []
     for _ in range(REPEATS):
@@ -103,6 +157,18 @@ def engine_cases() -> tuple[Case, ...]:
             ),
             (Peer("htsim (Ultra Ethernet), HPCC + PFC, 4096 B, 100 Gb/s", 1.20e6, _OURS),),
         ),
+        Case(
+            "roce-permutation-128",
+            UNIT,
+            6e6,
+            True,
+            _roce_permutation,
+            (
+                Peer("htsim (Broadcom), RoCE + PFC, 4096 B, 100 Gb/s", 2.00e6, _OURS),
+                Peer("ns-3.39, DCQCN + PFC, 1000 B, 100 Gb/s", 0.35e6, _OURS),
+            ),
+        ),
+        Case("roce-incast-127", "s", 2.0, False, _roce_incast),
         Case(
             "permutation-1024",
             UNIT,

@@ -16,7 +16,7 @@ from fabrictwin.jit import inline_kernel, kernel
 
 PACKET_KIND, FCP_KIND, REACTION_KIND = 1, 2, 6
 """``RecordKind`` of what this reads and writes."""
-PACKET_LAYOUT, FCP_LAYOUT, REACTION_LAYOUT = 1, 1, 1
+PACKET_LAYOUT, FCP_LAYOUT, REACTION_LAYOUT = 2, 1, 1
 """Versions of their layouts: change one with the fields of its records."""
 NO_ROOM, OTHER = -1, -2
 """What :func:`take_batches` returns instead of a number of records."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from fabrictwin.engine import state as st
 from fabrictwin.engine.build_actions import build_actions, queue_first_events
+from fabrictwin.engine.build_ethernet import build_ethernet, wire_sizes
 from fabrictwin.engine.build_fabric import (
     build_nodes,
     build_port_more,
@@ -103,6 +104,7 @@ def build_state(
         trace=st.records(2 * RESERVE, st.PACKET_TRACE),
         fcp_trace=st.records(2 * RESERVE, st.FCP_TRACE),
         boundary=np.flatnonzero(port.remote).astype(np.int32),
+        **build_ethernet(plan, port),
     )
     for name in st.POOLS:
         state.g[0][f"{name}s_left"] = len(getattr(state, name))
@@ -133,7 +135,7 @@ def _build_parameters(plan: Plan, trace: bool, cc_role: CcRole) -> st.Records:
         high_entries=len(weighted(scenario.qos.vlarb_high)),
         low_entries=len(weighted(scenario.qos.vlarb_low)),
         lids=plan.forwarding.lft.shape[1],
-        cc_on=int(control.algorithm == "ib_cca"),
+        cc_on=int(control.algorithm != "none"),
         cc_role=cc_role,
         marking_rate=control.marking_rate,
         packet_size=control.packet_size_blocks,
@@ -142,6 +144,7 @@ def _build_parameters(plan: Plan, trace: bool, cc_role: CcRole) -> st.Records:
         ccti_min=control.ccti_min,
         ccti_timer_ps=control.ccti_timer * CCTI_TIMER_UNIT_PS,
         reaction_ps=control.reaction_latency_ps,
+        **wire_sizes(plan),
     )
 
 

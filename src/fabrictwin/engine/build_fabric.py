@@ -16,7 +16,7 @@ from fabrictwin.engine.plan import (
     nodes_of_ports,
 )
 from fabrictwin.engine.vl_arbitration import LIMIT_UNIT_BYTES
-from fabrictwin.model.fabric import Fabric, Link, NodeKind, PortRef
+from fabrictwin.model.fabric import Fabric, Link, NodeKind, PortRef, Technology
 from fabrictwin.model.hardware import SwitchModel
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.units import femtoseconds_per_byte
@@ -106,7 +106,8 @@ def build_port_more(plan: Plan) -> st.Records:
     for index, node in enumerate(scenario.fabric.nodes):
         rows = slice(int(plan.ports.first[index]), int(plan.ports.first[index]) + node.ports)
         model = model_of(scenario, index)
-        more.vl15_blocks[rows] = model.vl15_buffer_bytes // model.credit_block_bytes
+        if has_credits_on(scenario):
+            more.vl15_blocks[rows] = model.vl15_buffer_bytes // model.credit_block_bytes
         if node.kind is NodeKind.HCA and model.drain_rate_bps is not None:
             ends = [PortRef(index, number) for number in range(1, node.ports + 1)]
             more.drain_fs[rows] = [drain_fs(scenario.fabric, end, model.drain_rate_bps) for end in ends]
@@ -133,9 +134,16 @@ def _buffer_blocks(scenario: Scenario, node: int) -> int:
     return int(size // model.credit_block_bytes)
 
 
+def has_credits_on(scenario: Scenario) -> bool:
+    """Whether the links of a fabric have credit-based flow control."""
+    return scenario.fabric.technology is Technology.INFINIBAND
+
+
 def _buffers(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """([nodes] blocks of an input buffer of a VL, [nodes] log2 of the block's bytes)."""
+    """([nodes] blocks of an input buffer of a VL, [nodes] log2 of the block's bytes); 0 without credits."""
     scenario = plan.scenario
+    if not has_credits_on(scenario):
+        return np.zeros(len(scenario.fabric.nodes), np.int64), np.zeros(len(scenario.fabric.nodes), np.int64)
     nodes = range(len(scenario.fabric.nodes))
     blocks = [_buffer_blocks(scenario, node) for node in nodes]
     shifts = [model_of(scenario, node).credit_block_bytes.bit_length() - 1 for node in nodes]
@@ -158,7 +166,8 @@ def build_port_vls(plan: Plan, port: st.Records) -> st.Records:
     peer_node = port.node[port.peer]
     pv.fccl = np.tile(np.where(port.peer >= 0, blocks[peer_node], 0), vls)
     pv.block_shift = np.tile(np.where(port.peer >= 0, shifts[peer_node], 0), vls)
-    random = [model_of(plan.scenario, node).arbitration == "random" for node in plan.scenario.fabric.switches]
+    models = [model_of(plan.scenario, node) for node in plan.scenario.fabric.switches]
+    random = [isinstance(model, SwitchModel) and model.arbitration == "random" for model in models]
     drawing = np.isin(port.node, np.array(plan.scenario.fabric.switches, np.int64)[random])
     pv.care = np.where(_mark_thresholds(plan) >= 0, PvCare.MARKS, 0)
     pv.care |= np.where(np.tile(drawing, vls), PvCare.DRAWS, 0).astype(np.int8)
@@ -210,6 +219,8 @@ def build_voqs(plan: Plan, port: st.Records) -> st.Records:
     """The VOQs of all switches; notes in PORT where those of each output begin."""
     fabric: Fabric = plan.scenario.fabric
     count = 0
+    if not has_credits_on(plan.scenario):
+        return st.records(1, st.VOQ)
     sizes = _highest_cabled(fabric)
     for index in fabric.switches:
         size = int(sizes[index])

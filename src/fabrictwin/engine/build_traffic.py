@@ -16,6 +16,7 @@ from fabrictwin.engine.plan import (
     queue_pairs,
 )
 from fabrictwin.engine.state import table
+from fabrictwin.engine.transport import MAX_OUTSTANDING
 from fabrictwin.model.program import LOOP_DEPTH
 
 
@@ -38,6 +39,8 @@ def build_requesters(plan: Plan) -> st.Records:
         next=-1,
         first_ps=-1,
         last_end_ps=-1,
+        resend_head=-1,
+        resend_tail=-1,
         state=QpState.IDLE,
     )
     per_sl = plan.scenario.congestion_control.control == "sl"
@@ -52,13 +55,15 @@ def build_requesters(plan: Plan) -> st.Records:
         record.service = int(flow.management)
         record.retries_left = hca.retry_count
         record.rnr_left = hca.rnr_retry
+        record.window = hca.window_packets or MAX_OUTSTANDING
         record.cc = int(record.port) * 16 + int(record.sl) if per_sl else qp
     return requester
 
 
 def build_responders(plan: Plan) -> st.Records:
     """[qps] RESPONDER."""
-    responder = st.records(max(1, int(plan.first_qp[-1])), st.RESPONDER, response=-1, last_ps=-1)
+    count = max(1, int(plan.first_qp[-1]))
+    responder = st.records(count, st.RESPONDER, response=-1, last_ps=-1, held_head=-1, held_tail=-1)
     for qp, number, index, flow in queue_pairs(plan):
         record = responder[qp]
         record.port = plan.ports.of(flow.dst)
@@ -125,6 +130,8 @@ def build_hca_parameters(plan: Plan) -> st.Records:
         record.rnr_timer_ps = model.rnr_timer_ps
         record.retry_count = model.retry_count
         record.rnr_retry = model.rnr_retry
+        record.selective = int(model.loss_recovery == "selective_repeat")
+        record.reorder_packets = model.reorder_packets
     return hca
 
 

@@ -14,12 +14,14 @@ import numpy as np
 from fabrictwin.engine import build_traffic as traffic
 from fabrictwin.engine import state as st
 from fabrictwin.engine.build_actions import action_rows, queue_events
+from fabrictwin.engine.build_ethernet import build_rates
 from fabrictwin.engine.codes import NEVER, EventKind
 from fabrictwin.engine.faults import LFT_WRITE, VOID
 from fabrictwin.engine.plan import Plan, make_plan
 from fabrictwin.errors import InputError
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import LFT_BLOCK_BYTES, LftWrite
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
 
 
@@ -62,7 +64,9 @@ def change_state(state: st.State, old: Plan, plan: Plan, owned: np.ndarray, at_p
     stops_ps = ranks.stop_ps.copy()
     _append(state, "rank", ranks, len(old.ranks))
     state.rank.stop_ps[:] = stops_ps
-    if plan.scenario.congestion_control.control == "qp":
+    if plan.scenario.fabric.technology is Technology.ROCE:
+        _append(state, "rate", build_rates(plan), int(old.first_qp[-1]))
+    elif plan.scenario.congestion_control.control == "qp":
         _append(state, "cc", traffic.build_cc(plan), int(old.first_qp[-1]))
     state.par[0].management = int(any(flow.management for _, flow in plan.flows))
     first = len(old.ranks)

@@ -28,6 +28,10 @@ class EventKind(IntEnum):
     CC_TIMER = 16
     CC_APPLY = 17
     HOQ_TIMER = 18
+    PFC = 19
+    PFC_REFRESH = 20
+    PFC_EXPIRE = 21
+    WATCHDOG = 22
 
 
 PASSIVE = (
@@ -40,6 +44,10 @@ PASSIVE = (
     | (1 << EventKind.ACK_TIMER)
     | (1 << EventKind.CC_TIMER)
     | (1 << EventKind.HOQ_TIMER)
+    | (1 << EventKind.PFC)
+    | (1 << EventKind.PFC_REFRESH)
+    | (1 << EventKind.PFC_EXPIRE)
+    | (1 << EventKind.WATCHDOG)
 )
 """Kinds that do not keep a fabric from being idle, as a bit set.
 
@@ -74,6 +82,8 @@ class Flag(IntEnum):
     FECN = 8
     BECN = 16
     CORRUPTED = 32
+    CE = 64
+    """Congestion experienced (ECN)."""
 
 
 class PvCare(IntEnum):
@@ -130,6 +140,11 @@ class LogKind(IntEnum):
     QP_ERROR = 7
     VL_STALLED = 8
     FIRST_PACKET = 9
+    PFC_STORM = 10
+    """The watchdog has found one; the value is the priority."""
+    PFC_RESTORED = 11
+    NIC_STORM = 12
+    """An adapter begins, or ceases, to pause its peer without end."""
 
 
 class CcRole(IntEnum):
@@ -184,3 +199,27 @@ LLR_TRIES = 8
 
 STALL_FACTOR = 8
 """A stalled VL discards for this many head-of-queue lifetimes."""
+
+ETHERNET_DATA_OVERHEAD_BYTES = 82
+"""Preamble 8, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4, inter-frame gap 12."""
+
+ETHERNET_ACK_BYTES = 84
+"""A frame of the least size, 64, and preamble and gap."""
+
+ETHERNET_CNP_BYTES = 98
+"""A frame of 78 with 16 reserved bytes, and preamble and gap."""
+
+PFC_BYTES = 84
+"""A frame of the least size, and preamble and gap."""
+
+FRAME_GAP_BYTES = 20
+"""Preamble and inter-frame gap: what a frame takes of a link and not of a buffer."""
+
+QUANTUM_BYTES = 64
+"""A pause quantum: 512 bit times."""
+
+CNP_PRIORITY = 6
+"""Of congestion notification packets (802.1p)."""
+
+TTL = 64
+"""Routers that a packet may pass."""

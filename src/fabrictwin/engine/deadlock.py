@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fabrictwin.engine.readout import Readout
+from fabrictwin.model.fabric import Technology
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ def find_deadlock(readout: Readout, patience_ps: int) -> Deadlock | None:
     vls = readout.plan.vls
     pv = readout.by_port_vl("pv")
     port = readout.by_port("port")
-    suspects = np.flatnonzero((pv.blocked == 1) & (pv.blocked_at_ps < readout.now_ps - patience_ps))
+    blocked, since_ps = _blocked(readout, pv)
+    suspects = np.flatnonzero(blocked & (since_ps < readout.now_ps - patience_ps))
     suspects = _keep_circular(suspects, port, vls)
     if len(suspects) == 0:
         return None
@@ -52,7 +54,17 @@ def find_deadlock(readout: Readout, patience_ps: int) -> Deadlock | None:
         return None
     cycle = _find_cycle(stuck, lambda index: wanted[_buffer_behind(index, port, vls)] & stuck)
     names = tuple(_name(readout, index) for index in cycle)
-    return Deadlock(names, int(max(pv.blocked_at_ps[index] for index in cycle)))
+    return Deadlock(names, int(max(since_ps[index] for index in cycle)))
+
+
+def _blocked(readout: Readout, pv: Any) -> tuple[np.ndarray, np.ndarray]:
+    """([ports * vls] whether packets wait for credits or for the end of a pause, since when)."""
+    if readout.plan.scenario.fabric.technology is not Technology.ROCE:
+        return np.asarray(pv.blocked == 1), np.asarray(pv.blocked_at_ps)
+    lane = readout.by_port_vl("lane")
+    return np.asarray((lane.until_ps != 0) & (pv.ring_count > 0)), np.maximum(
+        lane.paused_at_ps, lane.departed_ps
+    )
 
 
 def _keep_circular(suspects: np.ndarray, port: Any, vls: int) -> np.ndarray:
@@ -86,7 +98,8 @@ def _outputs_wanted(readout: Readout, nodes: set[int]) -> dict[int, set[int]]:
         arrays: Any = state
         for node in fabric.switches:
             if node in nodes and owned[node]:
-                _add_wanted(arrays, node, vls, wanted)
+                add = _add_queued if arrays.par[0].ethernet else _add_wanted
+                add(arrays, node, vls, wanted)
     return wanted
 
 
@@ -98,6 +111,18 @@ def _add_wanted(state: Any, node: int, vls: int, wanted: dict[int, set[int]]) ->
         out, rest = divmod(int(at), (vls - 1) * count)
         output = (first + out) * vls + rest // count
         index = int(heads[at])
+        while index >= 0:
+            packet = state.packet[index]
+            wanted[int(packet.port) * vls + int(packet.vl)].add(output)
+            index = int(packet.next)
+
+
+def _add_queued(state: Any, node: int, vls: int, wanted: dict[int, set[int]]) -> None:
+    """The same where packets wait in one queue for an output's priority."""
+    first, count = int(state.node.port0[node]), int(state.node.ports[node])
+    for output in range(first * vls, (first + count) * vls):
+        p, vl = divmod(output, vls)
+        index = int(state.pv.ring_head[vl * len(state.port) + p])
         while index >= 0:
             packet = state.packet[index]
             wanted[int(packet.port) * vls + int(packet.vl)].add(output)

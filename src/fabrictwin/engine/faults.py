@@ -110,7 +110,8 @@ def _change_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
 
 
 @kernel
-def _log_kind(kind: int, value: int) -> int:
+def log_kind(kind: int, value: int) -> int:
+    """What the event log says of an action."""
     if kind == ActionKind.LINK_STATE:
         return np.int64(LogKind.LINK_UP) if value else np.int64(LogKind.LINK_DOWN)
     if kind == ActionKind.LINK_RATE:
@@ -151,7 +152,7 @@ def on_action(s: State, a: int, now_ps: int) -> None:
         set_drain_rate(s, p, action.value, now_ps)
     elif action.kind == ActionKind.RECEIVE_QUEUE:
         s.port_more[p].receives = action.value
-    write_log(s, now_ps, action.node, _log_kind(action.kind, action.value), p, action.value)
+    write_log(s, now_ps, action.node, log_kind(action.kind, action.value), p, action.value)
 
 
 @kernel

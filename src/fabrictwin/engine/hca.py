@@ -84,7 +84,7 @@ def take_from_hca(s: State, p: int, vl: int) -> int:
 
 
 @inline_kernel
-def _drain_next(s: State, p: int, now_ps: int) -> None:
+def drain_next(s: State, p: int, now_ps: int) -> None:
     """Starts to move the next packet to memory, if the HCA does that now."""
     port = s.port_more[p]
     port.drains = 1
@@ -103,7 +103,8 @@ def _drain_next(s: State, p: int, now_ps: int) -> None:
 
 
 @seldom_kernel
-def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
+def queue_to_drain(s: State, packet_index: int) -> None:
+    """Puts a packet behind those that wait to be moved to memory."""
     packet = s.packet[packet_index]
     port = s.port_more[packet.port]
     packet.next = -1
@@ -112,8 +113,14 @@ def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
     else:
         s.packet[port.drain_tail].next = packet_index
     port.drain_tail = packet_index
+
+
+@seldom_kernel
+def _drain_later(s: State, packet_index: int, now_ps: int) -> None:
+    packet = s.packet[packet_index]
+    queue_to_drain(s, packet_index)
     s.pv_input[pv_of(s, packet.port, packet.vl)].held_blocks += packet.blocks
-    _drain_next(s, packet.port, now_ps)
+    drain_next(s, packet.port, now_ps)
 
 
 @seldom_kernel
@@ -127,7 +134,7 @@ def on_drained(s: State, p: int, now_ps: int) -> int:
     free_blocks(s, p, packet.vl, now_ps, packet.blocks)
     served = on_data(s, index, now_ps)
     give_packet(s, index)
-    _drain_next(s, p, now_ps)
+    drain_next(s, p, now_ps)
     return served
 
 
@@ -135,7 +142,7 @@ def on_drained(s: State, p: int, now_ps: int) -> int:
 def set_drain_rate(s: State, p: int, fs_per_byte: int, now_ps: int) -> None:
     """The HCA moves packets to memory at another rate from now on."""
     s.port_more[p].drain_fs = fs_per_byte
-    _drain_next(s, p, now_ps)
+    drain_next(s, p, now_ps)
 
 
 @inline_kernel

@@ -47,7 +47,7 @@ def discard_packet(s: State, index: int, time_ps: int) -> None:
 
 
 @seldom_kernel
-def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
+def suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
     """Draws symbol errors for a packet; returns the delay of link-level retry, or marks it corrupted."""
     port = s.port[p]
     packet = s.packet[index]
@@ -62,7 +62,7 @@ def _suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
 
 
 @seldom_kernel
-def _jitter(s: State, p: int, head_in_ps: int) -> int:
+def delay_by_jitter(s: State, p: int, head_in_ps: int) -> int:
     """Arrival with FEC jitter; packets of a link stay in order."""
     more = s.port_more[p]
     if more.jitter_ps == 0:
@@ -72,7 +72,8 @@ def _jitter(s: State, p: int, head_in_ps: int) -> int:
 
 
 @seldom_kernel
-def _trace_packet(s: State, p: int, index: int, vl: int) -> None:
+def trace_packet(s: State, p: int, index: int, vl: int) -> None:
+    """Records a packet that starts."""
     g = s.g[0]
     packet = s.packet[index]
     record = s.trace[g.traced]
@@ -88,7 +89,7 @@ def _trace_packet(s: State, p: int, index: int, vl: int) -> None:
 
 
 @seldom_kernel
-def _copy_out(s: State, index: int) -> None:
+def copy_out(s: State, index: int) -> None:
     """Hands a packet to the bus."""
     g = s.g[0]
     s.out_packet[g.out_packets] = s.packet[index]
@@ -120,21 +121,21 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     if port.odd:
         if port.odd & Odd.MOVED:
             note_first_packet(s, p, index)
-        start_ps += _suffer_errors(s, p, index, ser_ps)
+        start_ps += suffer_errors(s, p, index, ser_ps)
     end_ps = start_ps + ser_ps
     port.tx_free_ps = end_ps
     port.data_free_ps = end_ps
     if packet.port >= 0:
         release_input(s, index, end_ps)
     if s.par[0].trace:
-        _trace_packet(s, p, index, vl)
+        trace_packet(s, p, index, vl)
     g.packet_hops += 1
     pv = s.pv[pv_of(s, p, vl)]
     packet.blocks = blocks_of(packet.wire, pv.block_shift)
     packet.head_in_ps = start_ps + port.delay_ps
     packet.ser_ps = ser_ps
     if port.odd:
-        packet.head_in_ps = _jitter(s, p, packet.head_in_ps)
+        packet.head_in_ps = delay_by_jitter(s, p, packet.head_in_ps)
         s.port_more[p].last_tail_ps = packet.head_in_ps + ser_ps
     port.xmit_bytes += packet.wire
     port.xmit_pkts += 1
@@ -145,7 +146,7 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     packet.vl = vl
     packet.port = port.peer
     if port.remote:
-        _copy_out(s, index)
+        copy_out(s, index)
     else:
         schedule_arrival(s, index, port.peer_node)
 

@@ -22,6 +22,7 @@ from fabrictwin.engine.cbfc import (
 )
 from fabrictwin.engine.cc.ib_cca import apply_later, notify_later, on_cc_notify, on_cc_timer
 from fabrictwin.engine.codes import FREQUENT, NEVER, PASSIVE, CcRole, EventKind, Status
+from fabrictwin.engine.ethernet.pfc import PFC_FRAME, hear_later
 from fabrictwin.engine.faults import on_action, on_resync
 from fabrictwin.engine.hca import on_arrive_hca, on_drained
 from fabrictwin.engine.link import schedule_arrival
@@ -59,7 +60,7 @@ _ARGUMENT_MASK = (1 << 31) - 1
 
 
 @seldom_kernel
-def _room(s: State) -> int:
+def room(s: State) -> int:
     """Records that every pool and log has left."""
     g = s.g[0]
     left = min(min(g.events_left, g.packets_left), min(g.cells_left, g.messages_left))
@@ -74,7 +75,8 @@ def _room(s: State) -> int:
 
 
 @seldom_kernel
-def _handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
+def handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
+    """Handles an event that is not one of every packet; returns the port to serve."""
     kind = (key >> 31) & _KIND_MASK
     argument = key & _ARGUMENT_MASK
     if kind == EventKind.ACTION:
@@ -204,10 +206,10 @@ def run(s: State, until_ps: int) -> int:
         kind = (event.key >> 31) & _KIND_MASK
         budget -= 1
         if budget < 0 or (FREQUENT >> kind) & 1 == 0:
-            room = _room(s)
-            if room < RESERVE:
+            left = room(s)
+            if left < RESERVE:
                 return Status.GROW
-            budget = (room - RESERVE) // RECORDS_PER_EVENT
+            budget = (left - RESERVE) // RECORDS_PER_EVENT
         argument = event.key & _ARGUMENT_MASK
         data = event.detail
         if look_ahead:
@@ -231,7 +233,7 @@ def run(s: State, until_ps: int) -> int:
         elif kind == EventKind.PACED:
             p = on_paced(s, argument, now_ps)
         else:
-            p = _handle_seldom(s, event.key, data, now_ps)
+            p = handle_seldom(s, event.key, data, now_ps)
         if p >= 0:
             serve_port(s, p, now_ps)
 
@@ -270,7 +272,7 @@ def collect(s: State, counts: np.ndarray) -> None:
 @kernel
 def has_room(s: State, records: int) -> bool:
     """Whether so many records find room in every pool and log."""
-    return _room(s) >= records
+    return room(s) >= records
 
 
 @kernel
@@ -290,6 +292,8 @@ def take_fcps(s: State, fcps) -> None:  # type: ignore[no-untyped-def]
         p, vl = split_number(s, np.int64(record.pv))
         if record.kind == FCP_LOST:
             s.port_more[p].symbol_errors += 1
+        elif record.kind == PFC_FRAME:
+            hear_later(s, pv_of(s, p, vl), record.arrival_ps, np.int64(record.value))
         elif record.kind == FCP_RESYNC:
             node = s.port[p].node
             push_event(s, record.arrival_ps, node, EventKind.RESYNC, record.pv, record.value)

@@ -11,9 +11,12 @@ import numpy as np
 
 from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.fabric import NodeKind, PortRef
+from fabrictwin.model.fabric import NodeKind, PortRef, Technology
 from fabrictwin.model.program import Flow
 from fabrictwin.model.scenario import Scenario
+
+PRIORITIES = 8
+"""Of IEEE 802.1p."""
 
 
 class PortIndex(NamedTuple):
@@ -68,7 +71,10 @@ def make_plan(scenario: Scenario, forwarding: Forwarding) -> Plan:
     ranks = tuple((job, r) for job, work in enumerate(scenario.jobs) for r in range(len(work.programs)))
     plan = Plan(scenario, forwarding, PortIndex(first[:-1], int(first[-1])), flows, first_qp, ranks, 0)
     used = {scenario.qos.sl2vl[path_sl(plan, flow, number)] for _, number, _, flow in queue_pairs(plan)}
-    data_vls = max((vl for vl in used if vl < scenario.data_vls), default=0) + 1
+    if scenario.fabric.technology is Technology.ROCE:
+        data_vls = PRIORITIES  # CNPs have one of their own, whatever the workload uses
+    else:
+        data_vls = max((vl for vl in used if vl < scenario.data_vls), default=0) + 1
     return Plan(scenario, forwarding, plan.ports, flows, first_qp, ranks, data_vls + 1)
 
 

@@ -18,6 +18,18 @@ def pv_of(s: State, p: int, vl: int) -> int:
 
 
 @inline_kernel
+def port_of(s: State, row: int) -> int:
+    """The port that a row belongs to."""
+    return row % s.par[0].ports
+
+
+@inline_kernel
+def vl_of(s: State, row: int) -> int:
+    """The VL that a row belongs to."""
+    return row // s.par[0].ports
+
+
+@inline_kernel
 def number_of(s: State, p: int, vl: int) -> int:
     """Number of a VL of a port."""
     return p * s.par[0].vls + vl

@@ -13,6 +13,7 @@ from fabrictwin.engine.group import ShardGroup
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.port_counters import ARRAYS_OF_VLS, PORT_COUNTERS, waited_for_credits
 from fabrictwin.engine.state import Records
+from fabrictwin.model.fabric import Technology
 
 _PORT_FIELDS = {
     "port": ("xmit_bytes", "xmit_pkts", "fs_per_byte", "up"),
@@ -58,6 +59,14 @@ _LOG_FIELDS = {
     "mark": ("at_ps", "rank"),
     "log": ("at_ps", "node", "kind"),
 }
+
+
+_LANE_FIELDS = {
+    "lane": ("until_ps", "paused_ps", "held_bytes", "headroom_bytes", "peak_bytes", "pausing", "drops"),
+    "lane_more": ("pauses_sent", "pauses_heard", "lossless_drops", "peak_headroom_bytes", "storm_drops"),
+}
+_BUFFER_FIELDS = ("used_bytes", "peak_bytes")
+_RATE_FIELDS = ("rate_bps", "target_bps", "alpha_q30", "cnps", "cnps_sent", "timer_stage", "byte_stage")
 
 
 class Readout:
@@ -140,6 +149,18 @@ class Readout:
         return self._of_nodes("rank", np.asarray(self._shards[0].state.rank.node)[: len(self.plan.ranks)])
 
     @cached_property
+    def rates(self) -> Records:
+        """[qps] RATE; what the notification point counts comes from its own shard."""
+        sender = self._of_nodes("rate", self._nodes_of_qps("src")).copy()
+        sender.cnps_sent = self._of_nodes("rate", self._nodes_of_qps("dst")).cnps_sent
+        return sender
+
+    @cached_property
+    def buffers(self) -> Records:
+        """[nodes] BUFFER."""
+        return self._of_nodes("buffer", np.arange(len(self.plan.scenario.fabric.nodes)))
+
+    @cached_property
     def congestion(self) -> Records:
         """[entities] CC_ENTITY; what an HCA uses comes from its own shard."""
         merged = self._of_nodes("cc", np.asarray(self._shards[0].state.cc.node))
@@ -188,6 +209,9 @@ class Readout:
             (self.log("latency", "latencies"), _LOG_FIELDS["latency"]),
             (self.log("mark", "marks"), _LOG_FIELDS["mark"]),
         ]
+        if self.plan.scenario.fabric.technology is Technology.ROCE:
+            groups += [(self.by_port_vl(name), fields) for name, fields in _LANE_FIELDS.items()]
+            groups += [(self.buffers, _BUFFER_FIELDS), (self.rates, _RATE_FIELDS)]
         for array, fields in groups:
             for field in fields:
                 sha.update(np.ascontiguousarray(array[field], np.int64).astype("<i8").tobytes())

@@ -12,7 +12,7 @@ from fabrictwin.engine.deadlock import Deadlock
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.port_counters import PORT_COUNTERS
 from fabrictwin.engine.readout import Readout
-from fabrictwin.model.fabric import NodeKind, PortRef
+from fabrictwin.model.fabric import NodeKind, PortRef, Technology
 from fabrictwin.units import PS_PER_NS, PS_PER_S
 
 SCHEMA = "fabrictwin.result/1"
@@ -156,6 +156,7 @@ def _describe_totals(readout: Readout, flows: list[dict[str, Any]]) -> dict[str,
     def of_ports(array: str, field: str) -> int:
         return int(readout.by_port(array)[field].sum())
 
+    roce = readout.plan.scenario.fabric.technology is Technology.ROCE
     discarded = of_ports("port_more", "xmit_discards") + of_ports("port_more", "relay_errors")
     hca = np.isin(readout.by_port("port").node, readout.plan.scenario.fabric.hcas)
     return {
@@ -165,12 +166,32 @@ def _describe_totals(readout: Readout, flows: list[dict[str, Any]]) -> dict[str,
         "dropped_packets": discarded
         + of_ports("port_more", "rcv_errors")
         + of_ports("port_more", "vl15_dropped"),
-        "fecn_marked": of_ports("port_more", "fecn_marked"),
+        "fecn_marked": 0 if roce else of_ports("port_more", "fecn_marked"),
         "becn_received": int(readout.by_port("port_more").becn_received[hca].sum()),
         "retransmitted_packets": sum(flow["retransmitted_packets"] for flow in flows),
         "failed_messages": sum(flow["failed_messages"] for flow in flows),
         "flow_control_packets": int(readout.per_port("pv_input", "fcps").sum()),
         "xmit_wait_ns": int(readout.xmit_wait_ps.sum()) // PS_PER_NS,
+        **(_describe_ethernet_totals(readout) if roce else dict.fromkeys(ETHERNET_TOTALS, 0)),
+    }
+
+
+ETHERNET_TOTALS = (
+    *("ecn_marked", "cnp_sent", "cnp_received"),
+    *("pfc_pause_sent", "pfc_pause_received", "lossless_drops"),
+)
+"""Totals that are 0 on InfiniBand."""
+
+
+def _describe_ethernet_totals(readout: Readout) -> dict[str, int]:
+    more = readout.by_port_vl("lane_more")
+    return {
+        "ecn_marked": int(readout.by_port("port_more").fecn_marked.sum()),
+        "cnp_sent": int(readout.rates.cnps_sent.sum()),
+        "cnp_received": int(readout.rates.cnps.sum()),
+        "pfc_pause_sent": int(more.pauses_sent.sum()),
+        "pfc_pause_received": int(more.pauses_heard.sum()),
+        "lossless_drops": int(more.lossless_drops.sum()),
     }
 
 

@@ -36,6 +36,12 @@ class Stream(IntEnum):
     """index: rank; counter: draws of this rank."""
     ARRIVAL = 6
     """index: rank; counter: draws of this rank."""
+    ECN = 7
+    """index: port; counter: packets sent before."""
+    ENTROPY = 8
+    """index: queue pair; counter: 0 of its data, 1 of its responses."""
+    PATH = 9
+    """index: seed of the switch; counter: destination, entropy and what else spreads."""
 
 
 @kernel

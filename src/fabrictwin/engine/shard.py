@@ -23,6 +23,7 @@ from fabrictwin.engine.build import build_state
 from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.change import change_state, next_link_change, write_tables
 from fabrictwin.engine.codes import DATA_OVERHEAD_BYTES, FCP_BYTES, NEVER, CcRole, LogKind, Status
+from fabrictwin.engine.ethernet.loop import run_ethernet
 from fabrictwin.engine.loop import RESERVE, collect, may_resynchronise, next_step, run, settle, take_in
 from fabrictwin.engine.observe import blocked_since
 from fabrictwin.engine.outlook import Outlook
@@ -34,6 +35,7 @@ from fabrictwin.engine.state_type import STATE
 from fabrictwin.jit import entry_point
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import LftWrite, Notice
+from fabrictwin.model.fabric import Technology
 
 _HARMFUL = (ActionKind.LINK_STATE, ActionKind.LINK_RATE, ActionKind.LINK_ERROR)
 """Actions on a cable after which an FCP may matter at once (it re-synchronises, or starts a link)."""
@@ -60,9 +62,9 @@ class _Code(NamedTuple):
 
 
 @cache
-def _code() -> _Code:
+def _code(ethernet: bool) -> _Code:
     return _Code(
-        entry_point(run, STATE, 0),
+        entry_point(run_ethernet if ethernet else run, STATE, 0),
         entry_point(collect, STATE, _NOBODY),
         entry_point(take_in, STATE, _NO_PACKETS, _NO_FCPS, _NO_REACTIONS),
         entry_point(put_batches, STATE, _NOBODY, _NOBODY, 0, 0, _BYTES),
@@ -162,13 +164,14 @@ class Shard:
         self.plan = plan
         self.owned = np.asarray(partition.owner == number)
         self._noticed = 0
+        self._ethernet = plan.scenario.fabric.technology is Technology.ROCE
         role = _cc_role(partition, number)
         self.state: State = build_state(plan, self.owned, trace=trace, cc_role=role)
         self._watch_scalars()
         self._vls = int(self.state.par[0].vls)
         self._counts = np.zeros(4, np.int64)
         self._batch = np.zeros(5, np.int64)
-        self._code = _code()
+        self._code = _code(self._ethernet)
         self._outboxes: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.ports = np.flatnonzero(self.owned[self.state.port.node]).astype(np.int32)
         self._owner_of_port = partition.owner[self.state.port.node]
@@ -215,7 +218,7 @@ class Shard:
 
     def _open_cc_channels(self, plan: Plan, partition: Partition) -> None:
         control = plan.scenario.congestion_control
-        if self._cc is None or control.algorithm == "none":
+        if self._cc is None or control.algorithm != "ib_cca":
             return
         adapters = {int(partition.owner[node]) for node in plan.scenario.fabric.hcas}
         if self.number == self._cc:

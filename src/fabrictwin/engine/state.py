@@ -174,6 +174,104 @@ PACKET = np.dtype(  # one cache line
         ("sl", "i1"),
         ("vl", "i1"),
         ("hits", "i1"),  # symbol errors on its last link
+        ("ttl", "i1"),  # RoCE: routers that it may still pass
+        ("entropy", "u2"),  # RoCE: its UDP source port
+    ],
+    align=True,
+)
+
+LANE = np.dtype(  # RoCE, a priority of a port: paused as sender, a priority group as receiver; one line
+    [
+        ("until_ps", "i8"),  # paused until then, 0: not
+        ("paused_at_ps", "i8"),
+        ("paused_ps", "i8"),  # time that it has been paused, up to ``paused_at_ps``
+        ("departed_ps", "i8"),  # when a packet left last, or came into the empty queue
+        ("held_bytes", "i4"),  # of the priority group, outside its headroom
+        ("headroom_bytes", "i4"),  # in use
+        ("headroom_size_bytes", "i4"),
+        ("reserve_bytes", "i4"),
+        ("peak_bytes", "i4"),  # most that has waited for this output
+        ("pausing", "i1"),  # the peer is paused
+        ("refreshing", "i1"),  # a PFC_REFRESH event is under way
+        ("lossless", "i1"),
+        ("storms", "i1"),  # an adapter that pauses its peer without need
+        ("watched", "i1"),  # a WATCHDOG event is under way
+        ("drops", "i1"),  # the watchdog has found a storm
+    ],
+    align=True,
+)
+
+LANE_MORE = np.dtype(  # what is seldom needed of a priority of a port
+    [
+        ("pauses_sent", "i8"),
+        ("pauses_heard", "i8"),
+        ("heard_ps", "i8"),  # when the last one took effect
+        ("lossless_drops", "i8"),  # for want of headroom
+        ("peak_headroom_bytes", "i8"),
+        ("storms_found", "i8"),  # by the watchdog
+        ("storm_drops", "i8"),
+    ],
+    align=True,
+)
+
+BUFFER = np.dtype([("used_bytes", "i8"), ("peak_bytes", "i8")], align=True)
+
+BUFFER_RULE = np.dtype(  # RoCE, of a node
+    [
+        ("shared_bytes", "i8"),
+        ("alpha_q16", "i8"),  # dynamic threshold, 0: no limit but the pool
+        ("egress_alpha_q16", "i8"),
+        ("xon_offset_bytes", "i8"),
+        ("kmin_bytes", "i8"),
+        ("kmax_bytes", "i8"),
+        ("pmax_q16", "i8"),  # 0: no marking
+        ("response_ps", "i8"),  # from a PFC frame's last byte to its effect
+        ("quanta", "i8"),
+        ("hash_seed", "i8"),
+        ("watch_ps", "i8"),  # the watchdog looks so often, 0: never
+        ("detection_ps", "i8"),
+        ("restoration_ps", "i8"),
+    ],
+    align=True,
+)
+
+GROUP = np.dtype([("first", "i4"), ("count", "i4")], align=True)
+FLOWLET = np.dtype([("key", "i8"), ("last_ps", "i8"), ("out", "i4")], align=True)
+
+RATE = np.dtype(  # DCQCN's reaction point and notification point of a queue pair
+    [
+        ("rate_bps", "i8"),
+        ("target_bps", "i8"),
+        ("line_bps", "i8"),
+        ("alpha_q30", "i8"),
+        ("alpha_at_ps", "i8"),  # up to which alpha is worked out
+        ("raise_at_ps", "i8"),  # next end of the rate timer
+        ("cut_at_ps", "i8"),  # the last cut
+        ("bytes_left", "i8"),  # of the byte counter
+        ("timer_stage", "i4"),
+        ("byte_stage", "i4"),
+        ("cnps", "i8"),  # heard
+        ("cnp_at_ps", "i8"),  # the last one sent (notification point)
+        ("cnps_sent", "i8"),
+        ("limited", "i1"),  # a CNP has come, and the rate is below the link's
+    ],
+    align=True,
+)
+
+RATE_RULE = np.dtype(
+    [
+        ("cnp_interval_ps", "i8"),
+        ("alpha_timer_ps", "i8"),
+        ("g_q30", "i8"),
+        ("rate_timer_ps", "i8"),
+        ("byte_counter", "i8"),
+        ("threshold", "i8"),
+        ("rate_ai_bps", "i8"),
+        ("rate_hai_bps", "i8"),
+        ("min_rate_bps", "i8"),
+        ("min_decrease_q16", "i8"),
+        ("rate_reduce_interval_ps", "i8"),
+        ("clamp_target", "i8"),
     ],
     align=True,
 )
@@ -212,6 +310,9 @@ REQUESTER = np.dtype(
         ("cc", "i4"),  # its CC entity
         ("fetching", "i4"),  # posted messages whose POSTED event is under way
         ("unsent", "i4"),  # posted messages whose last packet has not begun
+        ("resend_head", "i4"),  # RoCE, selective repeat: ranges to send again, cells (first PSN, packets)
+        ("resend_tail", "i4"),
+        ("window", "i4"),  # most packets that may be sent and not acknowledged
         ("retransmitted", "i8"),
         ("limited_ps", "i8"),
         ("first_ps", "i8"),
@@ -235,6 +336,9 @@ RESPONDER = np.dtype(
         ("flow", "i4"),
         ("nak_sent", "i1"),
         ("vl", "i1"),
+        ("held_head", "i4"),  # RoCE, selective repeat: packets that came ahead, by PSN
+        ("held_tail", "i4"),
+        ("asked_psn", "i8"),  # below it all that is missing has been asked for
     ],
     align=True,
 )
@@ -349,6 +453,12 @@ PARAMETER = np.dtype(
         ("ccti_min", "i4"),
         ("ccti_timer_ps", "i8"),
         ("reaction_ps", "i8"),
+        ("data_overhead", "i4"),  # wire bytes of a data packet beside its padded payload
+        ("ack_bytes", "i4"),
+        ("cnp_bytes", "i4"),
+        ("ethernet", "i1"),  # PFC instead of credits
+        ("spraying", "i1"),
+        ("flowlet_ps", "i8"),  # 0: no flowlets
     ],
     align=True,
 )
@@ -360,6 +470,8 @@ HCA_PARAMETER = np.dtype(
         ("rnr_timer_ps", "i8"),
         ("retry_count", "i4"),
         ("rnr_retry", "i4"),
+        ("selective", "i4"),  # RoCE: lost packets alone are sent again
+        ("reorder_packets", "i4"),  # so many may come ahead of one before it counts as lost
     ],
     align=True,
 )
@@ -462,11 +574,36 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "out_cc": CC_OUT,  # what congestion control and the HCAs say to each other
     "trace": PACKET_TRACE,  # log
     "fcp_trace": FCP_TRACE,  # log
+    "lane": LANE,  # RoCE: [ports * vls]
+    "lane_more": LANE_MORE,
+    "buffer": BUFFER,  # RoCE: [nodes]
+    "buffer_rule": BUFFER_RULE,  # RoCE: [nodes]
+    "route": np.dtype("u2"),  # RoCE: [switches * lids] group of next hops, 0: discard
+    "group": GROUP,
+    "member": np.dtype("u1"),  # output ports of the groups
+    "flowlet": FLOWLET,  # RoCE: [switches * FLOWLETS]
+    "rate": RATE,  # RoCE: [qps]
+    "rate_rule": RATE_RULE,
     "boundary": np.dtype("i4"),  # [g.boundary_ports] ports whose other end is in another shard
 }
 """Every array of a State: its name and the type of its elements."""
 
-CONSTANT = frozenset({"par", "node", "sl2vl", "high", "low", "code", "hca", "cct"})
+CONSTANT = frozenset(
+    {
+        "par",
+        "node",
+        "sl2vl",
+        "high",
+        "low",
+        "code",
+        "hca",
+        "cct",
+        "buffer_rule",
+        "group",
+        "member",
+        "rate_rule",
+    }
+)
 """Arrays that no kernel writes to."""
 
 

@@ -16,8 +16,6 @@ import numpy as np
 from fabrictwin.engine.cbfc import unblock_sender
 from fabrictwin.engine.cc.ib_cca import on_becn
 from fabrictwin.engine.codes import (
-    ACK_BYTES,
-    CNP_BYTES,
     NEVER,
     EventKind,
     Flag,
@@ -58,7 +56,9 @@ def join_ring(s: State, qp: int) -> None:
 def can_send(s: State, qp: int) -> bool:
     """Whether a requester has something that it may send."""
     requester = s.requester[qp]
-    return requester.sendable > 0 and requester.next_psn - requester.una_psn < MAX_OUTSTANDING
+    if requester.sendable <= 0:
+        return requester.resend_head >= 0
+    return requester.next_psn - requester.una_psn < requester.window
 
 
 @inline_kernel
@@ -101,24 +101,31 @@ def leave_ring(s: State, qp: int, now_ps: int) -> None:
 def build_data(s: State, qp: int) -> int:
     """The next packet of a requester; its message goes on."""
     requester = s.requester[qp]
-    message = s.message[requester.current]
+    return build_packet(s, qp, np.int64(requester.current), requester.next_psn)
+
+
+@inline_kernel
+def build_packet(s: State, qp: int, of_message: int, psn: int) -> int:
+    """A packet of one of a requester's messages."""
+    requester = s.requester[qp]
+    message = s.message[of_message]
     index = take_packet(s)
     packet = s.packet[index]
     mtu = s.par[0].mtu
-    at = requester.next_psn - message.first_psn
+    at = psn - message.first_psn
     packet.payload = min(mtu, message.bytes - at * mtu)
-    packet.wire = data_wire(packet.payload)
+    packet.wire = data_wire(s, packet.payload)
     flags = 0
     if at == 0:
         flags |= Flag.FIRST
     node = s.port[requester.port].node
     if at == message.packets - 1:
         flags |= Flag.LAST | Flag.ACK_REQUEST
-    elif (requester.next_psn + 1) % s.hca[node].ack_every == 0:
+    elif (psn + 1) % s.hca[node].ack_every == 0:
         flags |= Flag.ACK_REQUEST
     packet.bits = flags
     packet.kind = PacketKind.DATA if requester.service == 0 else PacketKind.MANAGEMENT
-    packet.psn = requester.next_psn
+    packet.psn = psn
     packet.qp = qp
     packet.dlid = requester.dlid
     packet.sl = requester.sl
@@ -129,9 +136,9 @@ def build_data(s: State, qp: int) -> int:
 
 
 @inline_kernel
-def data_wire(payload: int) -> int:
+def data_wire(s: State, payload: int) -> int:
     """Wire bytes of a data packet: padded payload and headers."""
-    return (payload + 3) // 4 * 4 + 26
+    return (payload + 3) // 4 * 4 + s.par[0].data_overhead
 
 
 @inline_kernel
@@ -140,7 +147,7 @@ def next_wire(s: State, qp: int) -> int:
     requester = s.requester[qp]
     message = s.message[requester.current]
     at = requester.next_psn - message.first_psn
-    return data_wire(min(s.par[0].mtu, message.bytes - at * s.par[0].mtu))
+    return data_wire(s, min(s.par[0].mtu, message.bytes - at * s.par[0].mtu))
 
 
 @seldom_kernel
@@ -284,7 +291,7 @@ def on_paced(s: State, qp: int, now_ps: int) -> int:
 
 
 @inline_kernel
-def _acknowledge(s: State, qp: int, up_to_psn: int, now_ps: int) -> None:
+def acknowledge(s: State, qp: int, up_to_psn: int, now_ps: int) -> None:
     """All PSNs below a number are acknowledged."""
     requester = s.requester[qp]
     if up_to_psn <= requester.una_psn or up_to_psn > requester.high_psn:
@@ -431,7 +438,7 @@ def on_response(s: State, packet_index: int, now_ps: int) -> int:
     if kind == PacketKind.CNP or requester.state == QpState.ERROR:
         return NOBODY
     if kind == PacketKind.ACK:
-        _acknowledge(s, qp, packet.psn + 1, now_ps)
+        acknowledge(s, qp, packet.psn + 1, now_ps)
         return wake_requester(s, qp, now_ps)
     return _on_nak(s, qp, packet.psn, kind, now_ps)
 
@@ -439,7 +446,7 @@ def on_response(s: State, packet_index: int, now_ps: int) -> int:
 @seldom_kernel
 def _on_nak(s: State, qp: int, psn: int, kind: int, now_ps: int) -> int:
     """NAK(psn) or RNR NAK(psn); an old one is ignored."""
-    _acknowledge(s, qp, psn, now_ps)
+    acknowledge(s, qp, psn, now_ps)
     requester = s.requester[qp]
     if psn != requester.una_psn or psn >= requester.high_psn or requester.state == QpState.RNR_WAIT:
         return NOBODY
@@ -460,7 +467,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
             packet.bits |= Flag.BECN
             return np.int64(responder.port)
         if packet.kind == PacketKind.CNP:
-            packet.wire = ACK_BYTES
+            packet.wire = s.par[0].ack_bytes
         packet.kind = kind
         packet.psn = psn
         if becn:
@@ -471,7 +478,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
     packet.kind = kind
     packet.bits = Flag.BECN if becn else 0
     packet.payload = 0
-    packet.wire = CNP_BYTES if kind == PacketKind.CNP else ACK_BYTES
+    packet.wire = s.par[0].cnp_bytes if kind == PacketKind.CNP else s.par[0].ack_bytes
     packet.psn = psn
     packet.qp = qp
     packet.dlid = responder.dlid
@@ -486,7 +493,7 @@ def respond(s: State, qp: int, kind: int, psn: int, becn: bool) -> int:
 
 
 @inline_kernel
-def _deliver(s: State, packet_index: int, now_ps: int) -> None:
+def deliver(s: State, packet_index: int, now_ps: int) -> None:
     """An accepted packet's payload, and its message if it is the last."""
     packet = s.packet[packet_index]
     g = s.g[0]
@@ -517,13 +524,13 @@ def on_data(s: State, packet_index: int, now_ps: int) -> int:
     flags = packet.bits
     becn = (flags & Flag.FECN) != 0
     if packet.kind == PacketKind.MANAGEMENT:
-        _deliver(s, packet_index, now_ps)
+        deliver(s, packet_index, now_ps)
         return NOBODY
     ahead = packet.psn - responder.expected_psn
     if ahead == 0 and (port.receives or flags & Flag.FIRST == 0):
         responder.expected_psn += 1
         responder.nak_sent = 0
-        _deliver(s, packet_index, now_ps)
+        deliver(s, packet_index, now_ps)
         if flags & Flag.ACK_REQUEST:
             return respond(s, qp, PacketKind.ACK, packet.psn, becn)
     elif ahead == 0:

@@ -70,7 +70,8 @@ RESULT_FIELDS: dict[str, ResultField] = {
     ),
     "events": ResultField(
         _values(
-            "fabric_ns", "source", "kind", "text", "node", "port", "value", "block", "flow", "queue_pair"
+            *("fabric_ns", "source", "kind", "text", "node", "port", "value", "block"),
+            *("flow", "queue_pair", "dlid"),
         ),
         chosen_by="index",
     ),

@@ -8,8 +8,10 @@ from functools import cached_property
 
 from fabrictwin.engine.partition import CONGESTION_CONTROL, Partition, split_by_kind
 from fabrictwin.engine.plan import Plan, make_plan
+from fabrictwin.errors import InputError
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
-from fabrictwin.runtime.offline import describe_forwarding, refuse_roce, route_scenario
+from fabrictwin.runtime.offline import describe_forwarding, route_scenario
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.subnet.manager import SubnetManager, shortest_sweep_ps
 from fabrictwin.subnet.routes import Routes
@@ -120,7 +122,8 @@ def draw_blueprint(source: ScenarioSource) -> Blueprint:
         InputError: With every problem of the scenario.
     """
     scenario = source.parse()
-    refuse_roce(scenario)
+    if scenario.fabric.technology is Technology.ROCE:
+        raise InputError.of("technology roce cannot run live yet: simulate it", field="fabric.technology")
     routes = route_scenario(scenario)
     plan = make_plan(scenario, describe_forwarding(scenario, routes))
     deployment = scenario.deployment

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.partition import Partition, split_evenly
 from fabrictwin.engine.simulation import Simulation
-from fabrictwin.errors import InputError
 from fabrictwin.model.command import Command
 from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
@@ -37,12 +36,6 @@ def describe_forwarding(scenario: Scenario, routes: Routes) -> Forwarding:
     )
 
 
-def refuse_roce(scenario: Scenario) -> None:
-    """Raises InputError for a technology without an engine."""
-    if scenario.fabric.technology is Technology.ROCE:
-        raise InputError.of("technology roce cannot be simulated yet", field="fabric.technology")
-
-
 def start_managers(scenario: Scenario, routes: Routes) -> list[SubnetManager]:
     """The subnet managers of a scenario, with the subnet up."""
     numbers = range(len(scenario.managers))
@@ -66,7 +59,6 @@ def open_simulation(
         commands: What people do during the run.
         trace: Record every packet.
     """
-    refuse_roce(scenario)
     routes = route_scenario(scenario)
     return Simulation(
         scenario,

@@ -70,7 +70,7 @@ LAYOUTS = (
     Layout(
         "packet",
         pb.RECORD_KIND_PACKET,
-        1,
+        2,
         "a packet on a link between two shards",
         (
             Field(
@@ -91,10 +91,17 @@ LAYOUTS = (
             Field("wire", "<u2", "bytes", "its length on the wire"),
             Field("blocks", "<i2", "credit blocks", "room that it takes in the receiver's buffer"),
             Field("kind", "|i1", "", "0 DATA, 1 ACK, 2 NAK, 3 RNR NAK, 4 CNP, 5 MANAGEMENT"),
-            Field("bits", "|i1", "", "1 first, 2 last, 4 acknowledge request, 8 FECN, 16 BECN, 32 corrupted"),
+            Field(
+                "bits",
+                "|i1",
+                "",
+                "1 first, 2 last, 4 acknowledge request, 8 FECN, 16 BECN, 32 corrupted, 64 CE",
+            ),
             Field("sl", "|i1", "", "service level"),
             Field("vl", "|i1", "", "virtual lane; the last one stands for VL15"),
             Field("hits", "|i1", "", "symbol errors on the link"),
+            Field("ttl", "|i1", "", "RoCE: routers that it may still pass"),
+            Field("entropy", "<u2", "", "RoCE: UDP source port"),
         ),
     ),
     Layout(

@@ -55,6 +55,7 @@ class HcaModel(HardwareModel):
             allows at the rate of the cable.
         loss_recovery: What is sent again after a loss: all that followed, or only what is missing.
         reorder_packets: So many packets may come ahead of one before it counts as lost.
+        window_packets: On Ethernet, packets of a queue pair that may be unacknowledged; 0: no such limit.
     """
 
     tx_latency_ps: int
@@ -73,6 +74,7 @@ class HcaModel(HardwareModel):
     response_ps: int | None = None
     loss_recovery: LossRecovery = "go_back_n"
     reorder_packets: int = 0
+    window_packets: int = 0
 
 
 def check_hca_model(model: HcaModel, mtu_bytes: int = SMALLEST_MTU_BYTES) -> list[str]:

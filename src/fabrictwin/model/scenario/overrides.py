@@ -189,3 +189,6 @@ class RoceHcaOverrides(PfcOverrides, AnyHcaOverrides):
     reorder_packets: Annotated[
         int | None, Field(description="packets that may come ahead of one before it counts as lost")
     ] = None
+    window_packets: Annotated[
+        int | None, Field(description="unacknowledged packets of a queue pair at most; 0: no such limit")
+    ] = None
