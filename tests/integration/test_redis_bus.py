@@ -31,6 +31,7 @@ from fabrictwin.runtime.bus.errors import (
 from fabrictwin.runtime.bus.redis_bus import RedisBus, Retention
 from fabrictwin.runtime.bus.server import LONGEST_BLOCK_S, connect
 from fabrictwin.runtime.bus.twin import create_twin
+from fabrictwin.runtime.processor import Lookout, Seat
 from integration.patience import PATIENCE_S, wait_until
 from integration.redis_server import PAIR, TWIN, TwinOnServer, entries, entry, twin_on_server
 
@@ -104,7 +105,9 @@ def test_exchange_wakes_up_when_a_sender_speaks(twin: TwinOnServer) -> None:
 
 def test_exchange_that_looks_before_it_sleeps_hears_the_same(twin: TwinOnServer) -> None:
     a = twin.end("a")
-    b = RedisBus(twin.client, twin.keys, twin.epoch, "b", PAIR, look_us=2000)
+    lookout = Lookout(Seat(None, look_us=2000))
+    lookout.begin()
+    b = RedisBus(twin.client, twin.keys, twin.epoch, "b", PAIR, lookout=lookout)
     for number in range(1, 4):
         said = entry(number, 1000 * number)
         speaker = Timer(0.02 * (number - 1), a.exchange, ({"b": [said]}, (), 0.0))

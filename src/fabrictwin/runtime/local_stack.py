@@ -139,7 +139,8 @@ class LocalStack:
         settings = replace(self._settings, shard=member.shard)
         if member.process in self._seats:
             seat = self._seats[member.process]
-            settings = replace(settings, cpu=seat.cpu, look=settings.look or seat.look_us)
+            look = settings.look or seat.look_us
+            settings = replace(settings, cpu=seat.cpu, shared_cpu=seat.shared_cpu, look=look)
         return serve(member.make(settings, self._blueprint), settings)
 
     def _watch(self) -> int:

@@ -22,7 +22,7 @@ from fabrictwin.runtime.bus import Bus, Entry
 from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.checkpoint_keeper import CheckpointKeeper
 from fabrictwin.runtime.convert import WindowData, decode, encode
-from fabrictwin.runtime.processor import stay_on
+from fabrictwin.runtime.processor import Lookout
 from fabrictwin.runtime.rest import Rest
 from fabrictwin.telemetry import Channel, Health
 
@@ -130,7 +130,7 @@ class Stepper:
         process: The process.
         bus: Its end of the bus.
         health: What its metrics say of it.
-        cpu: The processor that the thread stays on; None: any.
+        lookout: Where the thread runs; None: wherever the system likes.
         keeper: Makes its checkpoints; None: there are none.
         resumption: Where it goes on.
 
@@ -146,13 +146,13 @@ class Stepper:
         process: LogicalProcess,
         bus: Bus,
         health: Health,
-        cpu: int | None = None,
+        lookout: Lookout | None = None,
         keeper: CheckpointKeeper | None = None,
         resumption: Resumption | None = None,
     ) -> None:
         resumption = resumption or Resumption()
         self.process = process
-        self._cpu = cpu
+        self._lookout = lookout or Lookout()
         self.granted_ps = resumption.granted_ps
         self.error: Exception | None = None
         self.is_over = resumption.is_over
@@ -191,7 +191,7 @@ class Stepper:
 
     def _run(self) -> None:
         try:
-            stay_on(self._cpu)
+            self._lookout.begin()
             while not self._stop.is_set():
                 self._step()
         except Exception as error:  # whatever it is, the service has to say it and to end

@@ -16,6 +16,7 @@ from fabrictwin.runtime.checkpoint_keeper import CheckpointKeeper
 from fabrictwin.runtime.directory import TwinRecord
 from fabrictwin.runtime.failures import DeploymentError, NotReadyError
 from fabrictwin.runtime.process import LogicalProcess, Stepper
+from fabrictwin.runtime.processor import Lookout, Seat
 from fabrictwin.runtime.recovery import Recovery
 from fabrictwin.runtime.service import Host
 from fabrictwin.telemetry import Health
@@ -117,6 +118,7 @@ class ProcessRunner(Generic[ProcessT]):
             age = host.directory.checkpoints()[self._name]
             self._health.checkpoint(age.at_s, age.reached_ps)
         keys, epoch = Keys(settings.twin), identity.epoch
+        lookout = Lookout(Seat(settings.cpu, settings.shared_cpu, settings.look))
         bus = RedisBus(
             host.redis,
             keys,
@@ -125,7 +127,7 @@ class ProcessRunner(Generic[ProcessT]):
             blueprint.channels,
             cursors=None if checkpoint is None else checkpoint.cursors,
             retention=Retention(checkpoints=settings.checkpoint > 0),
-            look_us=settings.look,
+            lookout=lookout,
         )
         recovery = Recovery(process, bus, 0 if checkpoint is None else checkpoint.granted_ps)
         resumption = recovery.run(host.stopping.is_set)
@@ -135,7 +137,7 @@ class ProcessRunner(Generic[ProcessT]):
         keeper = None
         if settings.checkpoint > 0:
             keeper = CheckpointKeeper(store, process, bus, self._health, settings.checkpoint)
-        return Stepper(process, bus, self._health, settings.cpu, keeper, resumption), bus
+        return Stepper(process, bus, self._health, lookout, keeper, resumption), bus
 
     async def _wait_for_scenario(self, host: Host) -> TwinRecord | None:
         while not host.stopping.is_set():

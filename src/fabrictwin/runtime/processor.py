@@ -14,6 +14,12 @@ from typing import NamedTuple
 
 LOOK_US = 400
 """How long a shard with a processor of its own looks for an answer: a few steps of the other."""
+CROWDED_NS = 500_000
+"""Somebody else has had the processor if there is so much time between two looks."""
+CROWDED_COST, MOST_CROWDED = 64, 256
+"""Each time is remembered for so many answers; four times at once are a crowd."""
+RESTS = 1024
+"""Answers that are waited for asleep after that."""
 
 
 class Seat(NamedTuple):
@@ -21,10 +27,12 @@ class Seat(NamedTuple):
 
     Attributes:
         cpu: Its processor; None: wherever the system likes.
+        shared_cpu: Processor to go to while others want that one; None: it stays.
         look_us: Microseconds that it looks for an answer before it sleeps.
     """
 
     cpu: int | None
+    shared_cpu: int | None = None
     look_us: int = 0
 
 
@@ -57,7 +65,8 @@ def assign_seats(cpus: Sequence[int], shards: Sequence[str], *, takes_turns: boo
         return dict.fromkeys(shards, Seat(cpus[0]))
     if len(shards) > 2 or len(cpus) < 2:
         return dict.fromkeys(shards, ANYWHERE)
-    return {name: Seat(cpu, LOOK_US) for name, cpu in zip(shards, cpus, strict=False)}
+    shared_cpu = cpus[len(shards) - 1]
+    return {name: Seat(cpu, shared_cpu, LOOK_US) for name, cpu in zip(shards, cpus, strict=False)}
 
 
 def stay_on(cpu: int | None, pid: int = 0) -> None:
@@ -72,3 +81,48 @@ def stay_on(cpu: int | None, pid: int = 0) -> None:
     """
     if cpu is not None:
         os.sched_setaffinity(pid, {cpu})
+
+
+class Lookout:
+    """Whether a thread looks for an answer before it sleeps, and where it does. It belongs to that thread.
+
+    To be woken on another processor takes longer than most answers do. But where others want the processor,
+    each look lets them have it for long; then the thread sleeps, and on the shared processor, for a while.
+
+    Args:
+        seat: Where it runs.
+
+    Attributes:
+        look_ns: How long it looks.
+    """
+
+    def __init__(self, seat: Seat = ANYWHERE) -> None:
+        self.look_ns = seat.look_us * 1000
+        self._seat = seat
+        self._is_begun = False
+        self._crowded = 0
+        self._rests = 0
+
+    def begin(self) -> None:
+        """Begins, in the thread."""
+        stay_on(self._seat.cpu)
+        self._is_begun = True
+
+    def may_look(self) -> bool:
+        """Whether to look for the next answer."""
+        if not self._is_begun or self.look_ns == 0:
+            return False
+        if self._rests == 0:
+            return True
+        self._rests -= 1
+        if self._rests == 0:
+            stay_on(self._seat.cpu)
+        return False
+
+    def note(self, *, crowded: bool) -> None:
+        """Notes how a look has ended: with an answer, or with somebody else on the processor."""
+        self._crowded = self._crowded + CROWDED_COST if crowded else max(0, self._crowded - 1)
+        if self._crowded >= MOST_CROWDED:
+            self._crowded = 0
+            self._rests = RESTS
+            stay_on(self._seat.shared_cpu)

@@ -115,6 +115,7 @@ OPTIONS = {
     "advertise": Option(str, "HOST", "host name that others reach this process by; default: --listen"),
     "log_level": Option(_read_level, "LEVEL", f"least level of the log: {', '.join(_LEVELS)}"),
     "cpu": Option(_read_cpu, "N", "keep the stepping thread on this processor; default: on any"),
+    "shared_cpu": Option(_read_cpu, "N", "the processor to go to while others want that of --cpu"),
     "look": Option(
         _read_microseconds,
         "US",
@@ -139,6 +140,7 @@ class Settings:
     advertise: str = ""
     log_level: str = "info"
     cpu: int | None = None
+    shared_cpu: int | None = None
     look: int = 0
     checkpoint: float = 5.0
     grace: float = 5.0

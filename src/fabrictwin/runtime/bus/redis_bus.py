@@ -24,6 +24,7 @@ from fabrictwin.runtime.bus.redis_channel import Reader, Writer, cursor_behind, 
 from fabrictwin.runtime.bus.redis_link import LOST, Link, is_repetition
 from fabrictwin.runtime.bus.server import LONGEST_BLOCK_S, explain
 from fabrictwin.runtime.bus.twin import Keys
+from fabrictwin.runtime.processor import Lookout
 
 RECONNECT_S = 5.0
 """How long a server may be away."""
@@ -73,7 +74,7 @@ class RedisBus:
         *,
         cursors: Mapping[str, Cursor] | None = None,
         retention: Retention | None = None,
-        look_us: int = 0,
+        lookout: Lookout | None = None,
     ) -> None:
         """Opens a connection of its own, and finds out how far the channels are.
 
@@ -85,7 +86,7 @@ class RedisBus:
             channels: (sender, receiver) of every channel; those of others are ignored.
             cursors: Where to go on reading, from a checkpoint; None: at the beginning.
             retention: What stays in a stream.
-            look_us: Microseconds that it looks for an answer before it sleeps.
+            lookout: Says whether to look for an answer before it sleeps; None: it does not.
 
         Raises:
             BusError: The server cannot be used, or the twin is gone.
@@ -94,7 +95,7 @@ class RedisBus:
         self._keys = keys
         self._epoch = epoch.encode()
         self._retention = retention or Retention()
-        self._link = Link(client, look_us)
+        self._link = Link(client, lookout)
         self._check_epoch(self._link.ask(self._ask_epoch()))
         self.last_said: dict[str, bytes] = {}
         table = sorted(set(channels))

@@ -7,7 +7,7 @@ import os
 import socket
 import ssl
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any, cast
 
@@ -23,12 +23,9 @@ from fabrictwin.runtime.bus.server import (
     in_our_words,
     where_is,
 )
+from fabrictwin.runtime.processor import CROWDED_NS, Lookout
 
 RETRY_PAUSE_S = 0.05
-CROWDED_NS = 500_000
-"""Somebody else has had the processor if a look takes so much longer than it was to take."""
-RESTS = 1024
-"""Answers that are waited for asleep after that."""
 _TIMEOUT = struct.pack("@ll", int(LONGEST_BLOCK_S + ANSWER_S), 0)
 
 LOST = (exceptions.ConnectionError, exceptions.TimeoutError)
@@ -42,20 +39,19 @@ class Link:
         where: The server, for messages.
     """
 
-    def __init__(self, client: redis.Redis, look_us: int = 0) -> None:
+    def __init__(self, client: redis.Redis, lookout: Lookout | None = None) -> None:
         """Connects.
 
         Args:
             client: The server.
-            look_us: Microseconds that it looks for an answer before it sleeps.
+            lookout: Says whether to look for an answer before it sleeps; None: it does not.
 
         Raises:
             BusError: The server cannot be used.
         """
         self.where = where_is(client)
         self._buffer = bytearray(READ_BYTES)
-        self._look_ns = look_us * 1000
-        self._rests = 0
+        self._lookout = lookout or Lookout()
         self._connection = cast(Any, client.connection_pool.make_connection())
         with in_our_words(self.where):
             self._connect()
@@ -69,11 +65,12 @@ class Link:
         connection = self._connection
         connection.connect()
         self._socket: socket.socket = connection._sock
-        self._may_look = False
+        self._receive: Callable[[bytearray], int] = self._socket.recv_into
         self._reader: Any = hiredis.Reader(replyError=connection._parser.parse_error)
         if not isinstance(self._socket, ssl.SSLSocket):
             self._socket.settimeout(None)
-            self._may_look = self._look_ns > 0
+            if self._lookout.look_ns > 0:
+                self._receive = self._look
             for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
                 self._socket.setsockopt(socket.SOL_SOCKET, option, _TIMEOUT)
 
@@ -89,7 +86,7 @@ class Link:
             redis.exceptions.TimeoutError: The server does not answer.
         """
         gets, feed, buffer = self._reader.gets, self._reader.feed, self._buffer
-        receive = self._look if self._may_look else self._socket.recv_into
+        receive = self._receive
         answers: list[Any] = []
         try:
             self._socket.sendall(b"".join(pieces))
@@ -110,21 +107,24 @@ class Link:
         return answers
 
     def _look(self, buffer: bytearray) -> int:
-        """Receives; looks for a while before it sleeps, since to be woken takes longer than most answers do.
-
-        Where others want the processor, each look lets them have it for long; then it sleeps for some time.
-        """
-        if self._rests > 0:
-            self._rests -= 1
+        """Receives; looks for a while before it sleeps, and lets others run between two looks."""
+        lookout = self._lookout
+        if not lookout.may_look():
             return self._socket.recv_into(buffer)
-        until_ns = perf_counter_ns() + self._look_ns
-        while (now_ns := perf_counter_ns()) < until_ns:
+        at_ns = perf_counter_ns()
+        until_ns = at_ns + lookout.look_ns
+        while at_ns < until_ns:
             try:
-                return self._socket.recv_into(buffer, 0, socket.MSG_DONTWAIT)
+                received = self._socket.recv_into(buffer, 0, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 os.sched_yield()
-        if now_ns > until_ns + CROWDED_NS:
-            self._rests = RESTS
+            else:
+                lookout.note(crowded=False)
+                return received
+            before_ns, at_ns = at_ns, perf_counter_ns()
+            if at_ns > before_ns + CROWDED_NS:
+                lookout.note(crowded=True)
+                break
         return self._socket.recv_into(buffer)
 
     def ask(self, command: bytes) -> Any:
