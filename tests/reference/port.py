@@ -78,6 +78,7 @@ class Port:
         self.error_threshold = 0
         self.packets_sent = 0
         self.fcps_sent = 0
+        self._fcp_looks_ps: set[int] = set()
         self.last_tail_in_ps = 0
         self.incoming: list[Arrival] = []
         self.vl15_held = 0
@@ -246,10 +247,17 @@ class Port:
     def schedule_fcp(self) -> None:
         """Looks again at the moment when the next flow-control packet can go."""
         following = self._next_fcp()
-        if self.up and following is not None:
-            self.at(
-                max(following[0], self.now_ps), Kind.FCP_SEND, 0, lambda: self.send_fcps(before_packet=False)
-            )
+        if not self.up or following is None:
+            return
+        at_ps = max(following[0], self.now_ps)
+        # A look that is still to come at that time will see what this one would.
+        if at_ps not in self._fcp_looks_ps:
+            self._fcp_looks_ps.add(at_ps)
+            self.at(at_ps, Kind.FCP_SEND, 0, self._look_for_fcps)
+
+    def _look_for_fcps(self) -> None:
+        self._fcp_looks_ps.discard(self.now_ps)
+        self.send_fcps(before_packet=False)
 
     def send_fcps(self, before_packet: bool) -> None:
         """Sends what can start now, or, before a packet, what can start before the packet could."""

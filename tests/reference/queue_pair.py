@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -124,7 +125,7 @@ class QueuePair:
         return message
 
     def message_of(self, psn: int) -> Message:
-        return next(message for message in self.messages if message.first <= psn < message.end)
+        return self.messages[bisect_right(self.messages, psn, key=lambda message: message.first) - 1]
 
     def payload_bytes(self, psn: int) -> int:
         message = self.message_of(psn)
