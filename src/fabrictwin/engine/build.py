@@ -36,8 +36,7 @@ from fabrictwin.engine.plan import (
 from fabrictwin.engine.state import table
 from fabrictwin.model.controller import LFT_BLOCK_BYTES
 
-WHEEL_BUCKETS = 1 << 16
-EVENTS_PER_BUCKET = 1
+WHEEL_BUCKETS = 1 << 11
 CACHED_PORTS = 2048
 """Ports of a fabric whose records stay in a core's cache."""
 RECORDS_PER_LINK = 8
@@ -62,6 +61,7 @@ def build_state(
     actions = build_actions(plan)
     traffic = 4 * RESERVE + RECORDS_PER_LINK * len(plan.scenario.fabric.links)
     events = traffic + len(actions) + len(plan.ranks)
+    chunks = 4 * RESERVE + len(plan.scenario.fabric.links) + len(actions) + len(plan.ranks)
     state = st.State(
         g=_build_globals(),
         par=_build_parameters(plan, trace, cc_role),
@@ -73,9 +73,11 @@ def build_state(
         voq=build_voqs(plan, port),
         packet=st.pool(traffic, st.PACKET),
         cell=st.pool(traffic, st.CELL),
-        event=st.pool(events, st.EVENT),
-        bucket=np.full(WHEEL_BUCKETS, -1, np.int32),
+        chunk=st.pool(chunks, st.CHUNK),
+        event=st.records(chunks * st.CHUNK_EVENTS, st.EVENT),
+        bucket=st.records(WHEEL_BUCKETS, st.BUCKET, chunk=-1),
         occupied=np.zeros(WHEEL_BUCKETS // 64, np.uint64),
+        slot=np.full(st.SLOTS, -1, np.int32),
         sorted=st.records(events, st.EVENT),
         heap=st.records(events, st.EVENT),
         node=build_nodes(plan),
@@ -149,10 +151,10 @@ def _build_parameters(plan: Plan, trace: bool, cc_role: CcRole) -> st.Records:
 
 
 def _bucket_shift(plan: Plan) -> int:
-    """log2 of a bucket in ps: about one event on a busy fabric, and a wheel longer than a hop."""
+    """log2 of a bucket in ps: less than an event a slot on a busy fabric, and a wheel longer than a hop."""
     fabric = plan.scenario.fabric
     packet_ps = sum(8 * 10**12 * plan.scenario.mtu_bytes // link.rate_bps for link in fabric.links)
     packet_ps //= max(1, len(fabric.links))
-    width_ps = EVENTS_PER_BUCKET * packet_ps // max(1, 3 * len(fabric.links))
+    width_ps = st.SLOTS * packet_ps // max(1, 6 * len(fabric.links))
     longest_ps = max((link.propagation_ps for link in fabric.links), default=0) + 4 * packet_ps + 10**6
-    return max(width_ps.bit_length() - 1, (longest_ps // WHEEL_BUCKETS).bit_length(), 3)
+    return max(width_ps.bit_length() - 1, (longest_ps // WHEEL_BUCKETS).bit_length(), 9)

@@ -121,7 +121,10 @@ def _add_actions(state: st.State, actions: st.Records, owned: np.ndarray) -> Non
 
 def _make_room(state: st.State, events: int) -> None:
     g = state.g[0]
-    while min(g.events_left, len(state.heap) - g.heap_count, len(state.sorted) - g.sorted_count) <= events:
+    while True:
+        waiting = g.sorted_count + g.wheel_count + g.heap_count
+        if min(g.chunks_left, len(state.heap) - g.heap_count, len(state.sorted) - waiting) > events:
+            return
         st.grow(state, events + 1)
 
 

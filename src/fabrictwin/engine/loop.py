@@ -26,25 +26,21 @@ from fabrictwin.engine.ethernet.pfc import PFC_FRAME, hear_later
 from fabrictwin.engine.faults import on_action, on_resync
 from fabrictwin.engine.hca import on_arrive_hca, on_drained
 from fabrictwin.engine.link import schedule_arrival
+from fabrictwin.engine.look_ahead import look_ahead
 from fabrictwin.engine.pools import take_packet
 from fabrictwin.engine.port import on_credit, on_port_free, serve_port
 from fabrictwin.engine.port_vl import pv_of, split_number
-from fabrictwin.engine.queue import advance_group, next_event, push_event
+from fabrictwin.engine.queue import advance_bucket, argument_of, kind_of, next_event, node_of, push_event
 from fabrictwin.engine.rank import on_received, run_rank
 from fabrictwin.engine.state import State
-from fabrictwin.engine.state_type import prefetch
 from fabrictwin.engine.switch import (
     NOBODY,
     on_arrive_switch,
     on_hoq_timer,
     on_stored,
-    peek_candidate,
-    peek_entry,
-    peek_output,
-    peek_queue,
 )
 from fabrictwin.engine.transport import on_ack_timer, on_paced, on_posted, on_rnr_timer
-from fabrictwin.jit import inline_kernel, kernel, seldom_kernel
+from fabrictwin.jit import kernel, seldom_kernel
 
 RESERVE = 4096
 """Records that every pool and log must have left before an event is handled."""
@@ -52,21 +48,15 @@ RESERVE = 4096
 RECORDS_PER_EVENT = 8
 """More than a frequent event takes of any pool or log."""
 
-FAR, MIDDLE, NEAR = 12, 7, 3
-"""How many events ahead the packet, its route and its output are fetched."""
-
-_KIND_MASK = 31
-_ARGUMENT_MASK = (1 << 31) - 1
-
 
 @seldom_kernel
 def room(s: State) -> int:
     """Records that every pool and log has left."""
     g = s.g[0]
-    left = min(min(g.events_left, g.packets_left), min(g.cells_left, g.messages_left))
+    left = min(min(g.chunks_left, g.packets_left), min(g.cells_left, g.messages_left))
     logs = min(
         min(g.latency_size - g.latencies, g.mark_size - g.marks),
-        min(g.log_size - g.log, g.sorted_size - g.sorted_count),
+        min(g.log_size - g.log, g.sorted_size - g.sorted_count - g.wheel_count - g.heap_count),
     )
     out = min(g.out_packet_size - g.out_packets, g.out_fcp_size - g.out_fcps)
     out = min(out, g.out_cc_size - g.out_ccs)
@@ -77,8 +67,8 @@ def room(s: State) -> int:
 @seldom_kernel
 def handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
     """Handles an event that is not one of every packet; returns the port to serve."""
-    kind = (key >> 31) & _KIND_MASK
-    argument = key & _ARGUMENT_MASK
+    kind = kind_of(key)
+    argument = argument_of(key)
     if kind == EventKind.ACTION:
         on_action(s, argument, now_ps)
     elif kind == EventKind.LINK_INIT:
@@ -113,57 +103,6 @@ def handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
     return NOBODY
 
 
-@inline_kernel
-def _fetch_packet(s: State, at: int) -> None:
-    """Fetches what an event at hand names: the packet that arrives, or the port."""
-    event = s.sorted[at]
-    if (event.key >> 31) & _KIND_MASK == EventKind.ARRIVE:
-        prefetch(s.packet, event.detail)
-        prefetch(s.pv_input, event.key & _ARGUMENT_MASK)
-    else:
-        prefetch(s.port, event.detail)
-        prefetch(s.pv, event.detail)
-
-
-@inline_kernel
-def _fetch_route(s: State, at: int) -> None:
-    """Fetches the forwarding-table entry of a packet that arrives, or the front queue of a port."""
-    event = s.sorted[at]
-    kind = (event.key >> 31) & _KIND_MASK
-    if kind == EventKind.ARRIVE:
-        peek_entry(s, event.detail, event.key >> 36)
-    elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
-        peek_queue(s, np.int64(event.detail))
-
-
-@inline_kernel
-def _fetch_output(s: State, at: int) -> None:
-    """Fetches the output of a packet that arrives, or the candidate of a port."""
-    event = s.sorted[at]
-    kind = (event.key >> 31) & _KIND_MASK
-    if kind == EventKind.ARRIVE:
-        peek_output(s, event.detail, event.key & _ARGUMENT_MASK, event.key >> 36)
-    elif kind == EventKind.PORT_FREE or kind == EventKind.CREDIT:
-        peek_candidate(s, np.int64(event.detail))
-
-
-@inline_kernel
-def _look_ahead(s: State, at: int) -> None:
-    """Fetches what events some places ahead will need, in three steps that each need the one before."""
-    count = s.g[0].sorted_count
-    if at == 0:
-        for ahead in range(min(FAR, count)):
-            _fetch_packet(s, ahead)
-        for ahead in range(min(MIDDLE, count)):
-            _fetch_route(s, ahead)
-    if at + FAR < count:
-        _fetch_packet(s, at + FAR)
-    if at + MIDDLE < count:
-        _fetch_route(s, at + MIDDLE)
-    if at + NEAR < count:
-        _fetch_output(s, at + NEAR)
-
-
 @kernel
 def _credit_horizon(s: State, horizon_ps: int) -> int:
     """How far a shard may go for want of news of FCPs: not past them while a port waits for credits."""
@@ -190,30 +129,30 @@ def run(s: State, until_ps: int) -> int:
     """
     g = s.g[0]
     g.horizon_ps = _credit_horizon(s, until_ps)
-    look_ahead = s.par[0].look_ahead
+    is_large = s.par[0].look_ahead
     budget = 0
     while True:
         if g.sorted_at == g.sorted_count:
-            if not advance_group(s, g.horizon_ps):
+            if not advance_bucket(s, g.horizon_ps):
                 g.now_ps = g.horizon_ps
-                return Status.REACHED
+                return np.int64(Status.REACHED)
             continue
         event = s.sorted[g.sorted_at]
         now_ps = event.time_ps
         if now_ps >= g.horizon_ps:
             g.now_ps = g.horizon_ps
-            return Status.REACHED
-        kind = (event.key >> 31) & _KIND_MASK
+            return np.int64(Status.REACHED)
+        kind = kind_of(event.key)
         budget -= 1
         if budget < 0 or (FREQUENT >> kind) & 1 == 0:
             left = room(s)
             if left < RESERVE:
-                return Status.GROW
+                return np.int64(Status.GROW)
             budget = (left - RESERVE) // RECORDS_PER_EVENT
-        argument = event.key & _ARGUMENT_MASK
+        argument = argument_of(event.key)
         data = event.detail
-        if look_ahead:
-            _look_ahead(s, g.sorted_at)
+        if is_large:
+            look_ahead(s, g.sorted_at)
         g.sorted_at += 1
         g.now_ps = now_ps
         g.events += 1
@@ -221,7 +160,7 @@ def run(s: State, until_ps: int) -> int:
             g.live -= 1
             g.last_live_ps = now_ps
         if kind == EventKind.ARRIVE:
-            node = event.key >> 36
+            node = node_of(event.key)
             if s.node[node].switch < 0:
                 p = on_arrive_hca(s, data, now_ps)
             else:

@@ -42,7 +42,7 @@ def _candidate_wire(s: State, p: int, index: int) -> int:
         if response >= 0:
             return np.int64(s.packet[response].wire)
         return next_wire(s, np.int64(pv.ring_head))
-    return np.int64(s.packet[s.voq[pv.ring_head].head].wire)
+    return np.int64(s.voq[pv.ring_head].wire)
 
 
 @inline_kernel

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event queue: a wheel of narrow time buckets, a sorted list of those at hand, a heap for what is far
-away.
+"""The event queue: a wheel of time buckets, a sorted list of the events at hand, a heap for what is far away.
 
 **Models** nothing; it only orders. **Order**: (time, node, kind, argument, data), whatever the order of
 insertion.
-**Parameters**: bucket width ``2**par.shift`` ps, so narrow that a bucket holds about one event, and the
-number of buckets.
+**Parameters**: bucket width ``2**par.shift`` ps, about one event for each of the slots that a bucket is
+sorted with; the number of buckets.
+**Behaviour**: what is pushed goes behind the last event of its bucket, in chunks, so pushing touches few
+cache lines, and those again and again. When a bucket comes to hand, its events are dealt into slots by time
+and taken from these in order.
 """
 
 from __future__ import annotations
@@ -13,37 +15,35 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.codes import NEVER, PASSIVE
-from fabrictwin.engine.state import State
-from fabrictwin.engine.state_type import prefetch
+from fabrictwin.engine.state import CHUNK_EVENTS, SLOTS, State
+from fabrictwin.engine.state_type import lowest_bit, prefetch
 from fabrictwin.jit import inline_kernel, kernel, seldom_kernel
 
-GROUP_BUCKETS = 64
-"""Buckets that are brought to hand together, so that what their events need can be fetched ahead."""
-
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-
-
-def _bit_positions() -> np.ndarray:
-    positions = np.zeros(64, np.int8)
-    for bit in range(64):
-        positions[((1 << bit) * int(_DE_BRUIJN) & (2**64 - 1)) >> 58] = bit
-    return positions
-
-
-_BIT_POSITIONS = _bit_positions()
-
-
-@inline_kernel
-def lowest_bit(word: np.uint64) -> int:
-    """Position of the lowest set bit of a word that is not zero."""
-    isolated = word & (~word + np.uint64(1))
-    return np.int64(_BIT_POSITIONS[np.int64((isolated * _DE_BRUIJN) >> np.uint64(58))])
+_SLOT_BITS = 6
 
 
 @inline_kernel
 def make_key(node: int, kind: int, argument: int) -> int:
     """The order of events of one time: node, then kind, then argument (below 2**31)."""
     return (np.int64(node) << 36) | (np.int64(kind) << 31) | np.int64(argument)
+
+
+@inline_kernel
+def node_of(key: int) -> int:
+    """The node of an event."""
+    return key >> 36
+
+
+@inline_kernel
+def kind_of(key: int) -> int:
+    """The kind of an event."""
+    return (key >> 31) & 31
+
+
+@inline_kernel
+def argument_of(key: int) -> int:
+    """The argument of an event."""
+    return key & 0x7FFFFFFF
 
 
 @inline_kernel
@@ -124,6 +124,22 @@ def _push_aside(s: State, time_ps: int, key: int, data: int) -> None:
 
 
 @inline_kernel
+def _next_place(s: State, slot: int) -> int:
+    """Where the next event of a bucket goes."""
+    bucket = s.bucket[slot]
+    place = bucket.count & (CHUNK_EVENTS - 1)
+    if place == 0:
+        g = s.g[0]
+        chunk = g.free_chunk
+        g.free_chunk = s.chunk[chunk].next
+        g.chunks_left -= 1
+        s.chunk[chunk].next = bucket.chunk
+        bucket.chunk = chunk
+    bucket.count += 1
+    return np.int64(bucket.chunk) * CHUNK_EVENTS + place
+
+
+@inline_kernel
 def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data: int) -> None:
     """Schedules an event; its time is not before the event at hand."""
     g = s.g[0]
@@ -133,16 +149,12 @@ def push_event(s: State, time_ps: int, node: int, kind: int, argument: int, data
         g.live += 1
     bucket = time_ps >> par.shift
     if bucket > g.bucket and bucket < g.bucket + par.buckets:
-        index = g.free_event
-        event = s.event[index]
-        g.free_event = event.next
-        g.events_left -= 1
         slot = bucket & (par.buckets - 1)
+        index = _next_place(s, slot)
+        event = s.event[index]
         event.time_ps = time_ps
         event.key = key
         event.detail = data
-        event.next = s.bucket[slot]
-        s.bucket[slot] = index
         s.occupied[slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
         g.wheel_count += 1
     else:
@@ -163,13 +175,41 @@ def _next_occupied(s: State, bucket: int, limit: int) -> int:
 
 
 @inline_kernel
-def _load_bucket(s: State, bucket: int) -> None:
-    """Moves the events of a bucket behind those at hand, all of which are earlier."""
+def _deal(s: State, slot: int) -> np.uint64:
+    """Deals the events of a bucket into slots by time, and empties it; returns the slots as a bit set."""
     g = s.g[0]
-    slot = bucket & (s.par[0].buckets - 1)
-    index = np.int64(s.bucket[slot])
-    s.bucket[slot] = -1
-    s.occupied[slot >> 6] &= ~(np.uint64(1) << np.uint64(slot & 63))
+    shift = s.par[0].shift - _SLOT_BITS
+    bucket = s.bucket[slot]
+    chunk = np.int64(bucket.chunk)
+    left = np.int64(bucket.count)
+    g.wheel_count -= left
+    bucket.chunk = -1
+    bucket.count = 0
+    dealt = np.uint64(0)
+    while left > 0:
+        first = chunk * CHUNK_EVENTS
+        end = first + ((left - 1) & (CHUNK_EVENTS - 1)) + 1
+        left -= end - first
+        for index in range(first, end):
+            event = s.event[index]
+            at = (event.time_ps >> shift) & (SLOTS - 1)
+            event.next = s.slot[at]
+            s.slot[at] = index
+            dealt |= np.uint64(1) << np.uint64(at)
+        following = np.int64(s.chunk[chunk].next)
+        s.chunk[chunk].next = g.free_chunk
+        g.free_chunk = chunk
+        g.chunks_left += 1
+        chunk = following
+    return dealt
+
+
+@inline_kernel
+def _take_slot(s: State, at: int) -> None:
+    """Moves the events of a slot behind those at hand, all of which are earlier."""
+    g = s.g[0]
+    index = np.int64(s.slot[at])
+    s.slot[at] = -1
     first = np.int64(g.sorted_count)
     while index >= 0:
         event = s.event[index]
@@ -182,22 +222,27 @@ def _load_bucket(s: State, bucket: int) -> None:
             g.sorted_count = last + 1
         else:
             _insert_sorted(s, event.time_ps, event.key, event.detail)
-        following = np.int64(event.next)
-        event.next = g.free_event
-        g.free_event = index
-        g.events_left += 1
-        g.wheel_count -= 1
-        index = following
+        index = np.int64(event.next)
 
 
 @inline_kernel
-def _prefetch_group(s: State, bucket: int) -> None:
-    """Hints that the events of a group of buckets are wanted soon."""
-    mask = s.par[0].buckets - 1
-    for offset in range(GROUP_BUCKETS):
-        index = np.int64(s.bucket[(bucket + offset) & mask])
-        if index >= 0:
-            prefetch(s.event, index)
+def _load_bucket(s: State, slot: int) -> None:
+    """Brings the events of a bucket to hand, in order."""
+    s.occupied[slot >> 6] &= ~(np.uint64(1) << np.uint64(slot & 63))
+    dealt = _deal(s, slot)
+    while dealt != np.uint64(0):
+        _take_slot(s, lowest_bit(dealt))
+        dealt &= dealt - np.uint64(1)
+
+
+@inline_kernel
+def _prefetch_bucket(s: State, slot: int) -> None:
+    """Hints that the events of a bucket are wanted soon."""
+    chunk = np.int64(s.bucket[slot].chunk)
+    while chunk >= 0:
+        for place in range(0, CHUNK_EVENTS, 3):
+            prefetch(s.event, chunk * CHUNK_EVENTS + place)
+        chunk = np.int64(s.chunk[chunk].next)
 
 
 @seldom_kernel
@@ -210,31 +255,26 @@ def _load_from_heap(s: State, last: int) -> None:
 
 
 @inline_kernel
-def advance_group(s: State, horizon_ps: int) -> bool:
-    """Brings the next group of buckets that holds events before the horizon to hand; False: there is none."""
+def advance_bucket(s: State, horizon_ps: int) -> bool:
+    """Brings the next bucket that holds events to hand; False: none does before the horizon."""
     g = s.g[0]
-    shift = s.par[0].shift
-    last = (horizon_ps - 1) >> shift
-    limit = last + 1
+    par = s.par[0]
+    limit = ((horizon_ps - 1) >> par.shift) + 1
     if g.heap_count > 0:
-        limit = min(limit, max(s.heap[0].time_ps >> shift, g.bucket + 1))
-    first = limit
+        limit = min(limit, max(s.heap[0].time_ps >> par.shift, g.bucket + 1))
+    bucket = limit
     if g.wheel_count > 0:
-        first = _next_occupied(s, g.bucket + 1, limit)
-    if first > last:
+        bucket = _next_occupied(s, g.bucket + 1, limit)
+    if bucket > (horizon_ps - 1) >> par.shift:
         return False
-    end = min(first + GROUP_BUCKETS, last + 1)
     g.sorted_at = 0
     g.sorted_count = 0
-    bucket = _next_occupied(s, first, end)
-    while bucket < end:
-        _load_bucket(s, bucket)
-        bucket = _next_occupied(s, bucket + 1, end)
-    g.bucket = end - 1
-    if g.heap_count > 0 and s.heap[0].time_ps >> shift <= g.bucket:
-        _load_from_heap(s, g.bucket)
-    if s.par[0].look_ahead:
-        _prefetch_group(s, end)
+    g.bucket = bucket
+    _load_bucket(s, bucket & (par.buckets - 1))
+    if g.heap_count > 0 and s.heap[0].time_ps >> par.shift <= bucket:
+        _load_from_heap(s, bucket)
+    if par.look_ahead:
+        _prefetch_bucket(s, (bucket + 1) & (par.buckets - 1))
     return True
 
 
@@ -248,9 +288,13 @@ def next_event(s: State) -> int:
     if g.heap_count > 0:
         next_ps = s.heap[0].time_ps
     if g.wheel_count > 0:
-        bucket = _next_occupied(s, g.bucket + 1, g.bucket + s.par[0].buckets)
-        index = np.int64(s.bucket[bucket & (s.par[0].buckets - 1)])
-        while index >= 0:
-            next_ps = min(next_ps, s.event[index].time_ps)
-            index = np.int64(s.event[index].next)
+        buckets = s.par[0].buckets
+        bucket = s.bucket[_next_occupied(s, g.bucket + 1, g.bucket + buckets) & (buckets - 1)]
+        chunk = np.int64(bucket.chunk)
+        end = np.int64((bucket.count - 1) & (CHUNK_EVENTS - 1)) + 1
+        while chunk >= 0:
+            for place in range(end):
+                next_ps = min(next_ps, s.event[chunk * CHUNK_EVENTS + place].time_ps)
+            chunk = np.int64(s.chunk[chunk].next)
+            end = np.int64(CHUNK_EVENTS)
     return next_ps

@@ -151,7 +151,15 @@ PV_MORE = np.dtype(  # what is seldom needed of a VL of a port
     align=True,
 )
 
-VOQ = np.dtype([("head", "i4"), ("tail", "i4"), ("next", "i4")], align=True)
+VOQ = np.dtype(
+    [
+        ("head", "i4"),
+        ("tail", "i4"),
+        ("next", "i4"),
+        ("wire", "i4"),  # of the packet at its head
+    ],
+    align=True,
+)
 
 CELL = np.dtype([("time_ps", "i8"), ("value", "i4"), ("next", "i4")], align=True)
 
@@ -278,6 +286,19 @@ RATE_RULE = np.dtype(
 
 EVENT = np.dtype([("time_ps", "i8"), ("key", "i8"), ("detail", "i4"), ("next", "i4")], align=True)
 
+CHUNK_EVENTS, SLOTS = 8, 64
+"""Events of a chunk, three cache lines; slots that the events of a bucket are dealt into."""
+
+CHUNK = np.dtype([("next", "i4")], align=True)
+
+BUCKET = np.dtype(
+    [
+        ("chunk", "i4"),  # that is being filled, -1: none; the others follow it, all full
+        ("count", "i4"),  # events
+    ],
+    align=True,
+)
+
 MESSAGE = np.dtype(
     [("bytes", "i8"), ("first_psn", "i8"), ("packets", "i8"), ("posted_ps", "i8"), ("next", "i4")],
     align=True,
@@ -398,8 +419,8 @@ GLOBAL = np.dtype(
         ("sorted_count", "i8"),
         ("wheel_count", "i8"),
         ("heap_count", "i8"),
-        ("free_event", "i4"),
-        ("events_left", "i4"),
+        ("free_chunk", "i4"),
+        ("chunks_left", "i4"),
         ("free_packet", "i4"),
         ("packets_left", "i4"),
         ("free_cell", "i4"),
@@ -506,7 +527,7 @@ PACKET_TRACE = np.dtype(
 )
 FCP_TRACE = np.dtype([("start_ps", "i8"), ("port", "i4"), ("vl", "i4"), ("fccl", "i4")], align=True)
 
-POOLS = ("event", "packet", "cell", "message")
+POOLS = ("chunk", "packet", "cell", "message")
 """Pools; their counters in GLOBAL are ``free_<pool>`` and ``<pool>s_left``."""
 
 LOGS = {
@@ -544,9 +565,11 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "voq": VOQ,
     "packet": PACKET,  # pool
     "cell": CELL,  # pool
-    "event": EVENT,  # pool
-    "bucket": np.dtype("i4"),  # [buckets] first event of each bucket, -1: none
+    "chunk": CHUNK,  # pool
+    "event": EVENT,  # [chunks * CHUNK_EVENTS]
+    "bucket": BUCKET,  # [buckets]
     "occupied": np.dtype("u8"),  # [buckets / 64] bit set: the bucket has events
+    "slot": np.dtype("i4"),  # [SLOTS] last event dealt into each, -1: none
     "sorted": EVENT,  # the bucket at hand, in order
     "heap": EVENT,  # what lies beyond the wheel, a binary heap
     "node": NODE,  # [nodes]
@@ -612,13 +635,20 @@ _ARENA_BYTES = 8 << 20
 """At least this much, so that the arrays lie in large pages: a fabric is visited in no order."""
 
 
+def _cache_lines(size_bytes: int) -> np.ndarray:
+    """Zeroed bytes that begin a cache line: what else is one would be two."""
+    memory = np.zeros(size_bytes + _CACHE_LINE_BYTES, np.uint8)
+    at = -memory.ctypes.data % _CACHE_LINE_BYTES
+    return memory[at : at + size_bytes]
+
+
 def _settle_together(arrays: dict[str, Records]) -> dict[str, Records]:
     """Copies of arrays in one piece of memory, each at the start of a cache line."""
     sizes = {
         name: -(-array.nbytes // _CACHE_LINE_BYTES) * _CACHE_LINE_BYTES for name, array in arrays.items()
     }
-    arena = np.zeros(max(sum(sizes.values()) + _CACHE_LINE_BYTES, _ARENA_BYTES), np.uint8)
-    at = -arena.ctypes.data % _CACHE_LINE_BYTES
+    arena = _cache_lines(max(sum(sizes.values()), _ARENA_BYTES))
+    at = 0
     settled: dict[str, Records] = {}
     for name, array in arrays.items():
         settled[name] = arena[at : at + array.nbytes].view(array.dtype).view(type(array))
@@ -658,7 +688,7 @@ class State:
 
 def records(count: int, dtype: np.dtype[Any], **fields: Any) -> Records:
     """A zeroed record array with some fields set."""
-    array = np.zeros(count, dtype).view(np.recarray)
+    array = _cache_lines(count * dtype.itemsize).view(dtype).view(np.recarray)
     for name, value in fields.items():
         array[name] = value
     return array
@@ -695,6 +725,13 @@ def _double(name: str, old: Records) -> int:
     return 2 * len(old)
 
 
+def _lengthen(state: State, name: str, count: int) -> None:
+    old = getattr(state, name)
+    new = records(count, old.dtype)
+    new[: len(old)] = old
+    state.put(name, new)
+
+
 def grow(state: State, reserve: int) -> None:
     """Doubles every pool and log that has less than twice a reserve left; what they hold stays in place."""
     g = state.g[0]
@@ -707,10 +744,11 @@ def grow(state: State, reserve: int) -> None:
             g[f"free_{name}"] = len(old)
             g[f"{name}s_left"] += len(old)
             state.put(name, new)
+            if name == "chunk":
+                _lengthen(state, "event", CHUNK_EVENTS * len(new))
     for name, counter in LOGS.items():
         old = getattr(state, name)
-        if len(old) - g[counter] < 2 * reserve:
-            new = records(_double(name, old), old.dtype)
-            new[: len(old)] = old
-            state.put(name, new)
-            g[CAPACITIES[name]] = len(new)
+        waiting = g.wheel_count + g.heap_count if name == "sorted" else 0
+        if len(old) - g[counter] - waiting < 2 * reserve:
+            _lengthen(state, name, _double(name, old))
+            g[CAPACITIES[name]] = len(getattr(state, name))

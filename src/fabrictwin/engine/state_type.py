@@ -202,6 +202,25 @@ def _overload_prefetch(table, index):  # type: ignore[no-untyped-def]
     return lambda table, index: _prefetch(table, np.int64(index))
 
 
+@intrinsic
+def _count_trailing_zeros(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # A word of zero does not come, so its answer may be anything.
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+def lowest_bit(word: np.uint64) -> int:
+    """Position of the lowest set bit of a word that is not zero."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+@overload(lowest_bit)
+def _overload_lowest_bit(word):  # type: ignore[no-untyped-def]
+    return lambda word: _count_trailing_zeros(np.uint64(word))
+
+
 @overload(operator.getitem)
 def _table_getitem(table, index):  # type: ignore[no-untyped-def]  # numba compares the bare signatures
     if isinstance(table, TableType) and isinstance(index, types.Integer):

@@ -20,7 +20,6 @@ from fabrictwin.engine.port_vl import number_of, pv_of, split_number
 from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
-from fabrictwin.engine.state_type import prefetch
 from fabrictwin.jit import inline_kernel, seldom_kernel
 
 NOBODY = -1
@@ -110,9 +109,11 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
     voq = port.voq0 + vl * node_ports + s.pv_input[packet.port].number - 1
     packet.next = -1
     pv.waiting_blocks += packet.blocks
-    if s.voq[voq].head < 0:
-        s.voq[voq].head = packet_index
-        s.voq[voq].tail = packet_index
+    queue = s.voq[voq]
+    if queue.head < 0:
+        queue.head = packet_index
+        queue.tail = packet_index
+        queue.wire = packet.wire
         _ring_append(s, index, voq)
         pv.ring_count += 1
         if pv.ring_count == 1:
@@ -121,8 +122,8 @@ def _enqueue(s: State, out: int, vl: int, packet_index: int, now_ps: int) -> Non
             if not pv.care & (PvCare.HOQ_ARMED | PvCare.NO_HOQ):
                 arm_hoq(s, out, vl)
     else:
-        s.packet[s.voq[voq].tail].next = packet_index
-        s.voq[voq].tail = packet_index
+        s.packet[queue.tail].next = packet_index
+        queue.tail = packet_index
 
 
 @seldom_kernel
@@ -139,19 +140,21 @@ def _remove_candidate(s: State, p: int, vl: int, now_ps: int) -> int:
     index = pv_of(s, p, vl)
     pv = s.pv[index]
     voq = np.int64(pv.ring_head)
-    packet_index = np.int64(s.voq[voq].head)
+    queue = s.voq[voq]
+    packet_index = np.int64(queue.head)
     packet = s.packet[packet_index]
     following = packet.next
-    s.voq[voq].head = following
+    queue.head = following
     pv.waiting_blocks -= packet.blocks
     if following < 0:
-        s.voq[voq].tail = -1
-        pv.ring_head = s.voq[voq].next
+        queue.tail = -1
+        pv.ring_head = queue.next
         pv.ring_count -= 1
         if pv.ring_head < 0:
             pv.ring_tail = -1
             port.vl_mask = port.vl_mask & (0xFFFF ^ (1 << vl))
     else:
+        queue.wire = s.packet[following].wire
         _ring_turn(s, index)
     pv.head_since_ps = now_ps
     if pv.ring_count > 1 and pv.care & PvCare.DRAWS:
@@ -229,48 +232,6 @@ def find_output(s: State, packet_index: int, node_index: int) -> int:
     if out == packet.port or s.port[out].peer < 0:
         return -1
     return out
-
-
-@inline_kernel
-def peek_entry(s: State, packet_index: int, node_index: int) -> None:
-    """Fetches the forwarding-table entry of a packet on its way to a node."""
-    switch = s.node[node_index].switch
-    if switch >= 0:
-        prefetch(s.lft, switch * s.par[0].lids + s.packet[packet_index].dlid)
-
-
-@inline_kernel
-def peek_output(s: State, packet_index: int, p: int, node_index: int) -> None:
-    """Fetches the output that a packet on its way to a node's port will want."""
-    node = s.node[node_index]
-    if node.switch < 0:
-        return
-    number = np.int64(s.lft[node.switch * s.par[0].lids + s.packet[packet_index].dlid])
-    if number == 0 or number > node.ports:
-        return
-    out = node.port0 + number - 1
-    prefetch(s.port, out)
-    prefetch(s.pv, out)
-    prefetch(s.pv_input, out)
-    first = s.port[node.port0].voq0
-    prefetch(s.voq, first + (number - 1) * (s.par[0].vls - 1) * node.ports + p - node.port0)
-
-
-@inline_kernel
-def peek_queue(s: State, p: int) -> None:
-    """Fetches the queue at the front of an output's first VL."""
-    front = s.pv[p].ring_head
-    if front >= 0 and s.port[p].voq0 >= 0:
-        prefetch(s.voq, front)
-    prefetch(s.pv_input, p)
-
-
-@inline_kernel
-def peek_candidate(s: State, p: int) -> None:
-    """Fetches the packet at the front of an output's first VL."""
-    front = s.pv[p].ring_head
-    if front >= 0 and s.port[p].voq0 >= 0 and s.voq[front].head >= 0:
-        prefetch(s.packet, s.voq[front].head)
 
 
 @inline_kernel

@@ -17,20 +17,17 @@ from fabrictwin.engine.ethernet.port import serve_ethernet
 from fabrictwin.engine.ethernet.switch import on_arrive_ethernet, on_stored_ethernet, on_watchdog
 from fabrictwin.engine.loop import RECORDS_PER_EVENT, RESERVE, handle_seldom, room
 from fabrictwin.engine.port import on_port_free
-from fabrictwin.engine.queue import advance_group
+from fabrictwin.engine.queue import advance_group, argument_of, kind_of, node_of
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY
 from fabrictwin.engine.transport import on_paced
 from fabrictwin.jit import kernel, seldom_kernel
 
-_KIND_MASK = 31
-_ARGUMENT_MASK = (1 << 31) - 1
-
 
 @seldom_kernel
 def _handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
-    kind = (key >> 31) & _KIND_MASK
-    argument = np.int64(key & _ARGUMENT_MASK)
+    kind = kind_of(key)
+    argument = argument_of(key)
     if kind == EventKind.ACTION:
         return on_ethernet_action(s, argument, now_ps)
     if kind == EventKind.STORED:
@@ -63,21 +60,21 @@ def run_ethernet(s: State, until_ps: int) -> int:
         if g.sorted_at == g.sorted_count:
             if not advance_group(s, g.horizon_ps):
                 g.now_ps = g.horizon_ps
-                return Status.REACHED
+                return np.int64(Status.REACHED)
             continue
         event = s.sorted[g.sorted_at]
         now_ps = event.time_ps
         if now_ps >= g.horizon_ps:
             g.now_ps = g.horizon_ps
-            return Status.REACHED
-        kind = (event.key >> 31) & _KIND_MASK
+            return np.int64(Status.REACHED)
+        kind = kind_of(event.key)
         budget -= 1
         if budget < 0 or (FREQUENT >> kind) & 1 == 0:
             left = room(s)
             if left < RESERVE:
-                return Status.GROW
+                return np.int64(Status.GROW)
             budget = (left - RESERVE) // RECORDS_PER_EVENT
-        argument = event.key & _ARGUMENT_MASK
+        argument = argument_of(event.key)
         data = np.int64(event.detail)
         g.sorted_at += 1
         g.now_ps = now_ps
@@ -86,7 +83,7 @@ def run_ethernet(s: State, until_ps: int) -> int:
             g.live -= 1
             g.last_live_ps = now_ps
         if kind == EventKind.ARRIVE:
-            node = event.key >> 36
+            node = node_of(event.key)
             if s.node[node].switch < 0:
                 p = on_arrive_nic(s, data, now_ps)
             else:
