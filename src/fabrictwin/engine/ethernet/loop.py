@@ -17,7 +17,7 @@ from fabrictwin.engine.ethernet.port import serve_ethernet
 from fabrictwin.engine.ethernet.switch import on_arrive_ethernet, on_stored_ethernet, on_watchdog
 from fabrictwin.engine.loop import RECORDS_PER_EVENT, RESERVE, handle_seldom, room
 from fabrictwin.engine.port import on_port_free
-from fabrictwin.engine.queue import advance_group, argument_of, kind_of, node_of
+from fabrictwin.engine.queue import advance_bucket, argument_of, kind_of, node_of
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY
 from fabrictwin.engine.transport import on_paced
@@ -58,7 +58,7 @@ def run_ethernet(s: State, until_ps: int) -> int:
     budget = 0
     while True:
         if g.sorted_at == g.sorted_count:
-            if not advance_group(s, g.horizon_ps):
+            if not advance_bucket(s, g.horizon_ps):
                 g.now_ps = g.horizon_ps
                 return np.int64(Status.REACHED)
             continue

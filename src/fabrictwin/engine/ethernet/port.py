@@ -23,9 +23,9 @@ from fabrictwin.engine.link import (
     trace_packet,
 )
 from fabrictwin.engine.port_vl import pv_of
-from fabrictwin.engine.queue import lowest_bit
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
+from fabrictwin.engine.state_type import lowest_bit
 from fabrictwin.engine.vl_arbitration import charge_vl, choose_vl
 from fabrictwin.jit import inline_kernel, seldom_kernel
 
