@@ -94,11 +94,11 @@ def _outputs_wanted(readout: Readout, nodes: set[int]) -> dict[int, set[int]]:
     wanted: dict[int, set[int]] = defaultdict(set)
     vls = readout.plan.vls
     fabric = readout.plan.scenario.fabric
+    add = _add_queued if fabric.technology is Technology.ROCE else _add_wanted
     for owned, state in readout.states:
         arrays: Any = state
         for node in fabric.switches:
             if node in nodes and owned[node]:
-                add = _add_queued if arrays.par[0].ethernet else _add_wanted
                 add(arrays, node, vls, wanted)
     return wanted
 

@@ -26,7 +26,7 @@ def _flow_key(s: State, packet_index: int) -> int:
 
 
 @inline_kernel
-def _pick(s: State, node: int, group: int, key: int, count: int) -> int:
+def _pick(s: State, node: int, key: int, count: int) -> int:
     """A number below ``count`` from a key, another one in each switch."""
     return draw_below(0, Stream.PATH, s.buffer_rule[node].hash_seed, key, count)
 
@@ -47,7 +47,7 @@ def choose_output(s: State, packet_index: int, node: int, now_ps: int) -> int:
             return _follow_flowlet(s, packet_index, node, group, key, now_ps)
         if s.par[0].spraying:
             key = _spread(s, packet_index, key)
-        at = _pick(s, node, group, key, count)
+        at = _pick(s, node, key, count)
     out = record.port0 + np.int64(s.member[s.group[group].first + at]) - 1
     if s.port[out].up and out != packet.port:
         return out
@@ -73,7 +73,7 @@ def _repair(s: State, packet_index: int, node: int, group: int, now_ps: int) -> 
             up += 1
     if up == 0:
         return _NOWHERE
-    at = _pick(s, node, group, _flow_key(s, packet_index), up)
+    at = _pick(s, node, _flow_key(s, packet_index), up)
     for i in range(s.group[group].count):
         out = record.port0 + np.int64(s.member[first + i]) - 1
         if s.port[out].up and out != s.packet[packet_index].port:
@@ -91,7 +91,7 @@ def _follow_flowlet(s: State, packet_index: int, node: int, group: int, key: int
     out = flowlet.out + 0
     if flowlet.key != key or now_ps - flowlet.last_ps > s.par[0].flowlet_ps or not s.port[out].up:
         count = np.int64(s.group[group].count)
-        at = _pick(s, node, group, _spread(s, packet_index, key), count)
+        at = _pick(s, node, _spread(s, packet_index, key), count)
         out = s.node[node].port0 + np.int64(s.member[s.group[group].first + at]) - 1
         if not s.port[out].up:
             out = _repair(s, packet_index, node, group, now_ps)
