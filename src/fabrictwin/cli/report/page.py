@@ -66,6 +66,7 @@ def report_page(result: Result, samples: Samples, latencies_ps: Integers, flow_j
 
 def _header(result: Result) -> str:
     scenario, fabric, totals = result["scenario"], result["fabric"], result["totals"]
+    marks = "ecn_marked" if fabric["technology"] == "roce" else "fecn_marked"
     seconds = result["fabric_time_ns"] / 1e9
     tiles = {
         "fabric time": show_ns(result["fabric_time_ns"]),
@@ -74,7 +75,7 @@ def _header(result: Result) -> str:
         "mean throughput": show_rate(totals["bytes"] * 8 / seconds) if seconds else "-",
         "dropped packets": f"{totals['dropped_packets']:,}",
         "retransmitted packets": f"{totals['retransmitted_packets']:,}",
-        "FECN marks": f"{totals['fecn_marked']:,}",
+        f"{marks.removesuffix('_marked').upper()} marks": f"{totals[marks]:,}",
     }
     shown = "".join(
         f'<div class="tile"><b>{escape(str(value))}</b><span>{label}</span></div>'
