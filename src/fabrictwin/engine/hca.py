@@ -42,22 +42,28 @@ def after_data(s: State, qp: int, wire: int, now_ps: int) -> None:
     ser_ps = wire_time(wire, port.fs_per_byte)
     advance_requester(s, qp, end_ps - ser_ps, now_ps)
     requester.last_end_ps = end_ps
-    if s.par[0].cc_on:
-        delay_ps = injection_delay(s, requester.cc, ser_ps)
+    go_on(s, qp, injection_delay(s, requester.cc, ser_ps) if s.par[0].cc_on else np.int64(0))
+
+
+@inline_kernel
+def go_on(s: State, qp: int, delay_ps: int) -> None:
+    """A queue pair may send again so long after its last packet ends: paced, or to the ring at once."""
+    requester = s.requester[qp]
+    if delay_ps > 0:
         requester.limited_ps += delay_ps
-        if delay_ps > 0:
-            requester.allowed_ps = end_ps + delay_ps
-        if delay_ps > 0 and can_send(s, qp):
-            requester.state = QpState.PACED
-            node = s.port[requester.port].node
-            push_event(s, requester.allowed_ps, node, EventKind.PACED, qp, qp)
-            return
-    if can_send(s, qp):
+        requester.allowed_ps = requester.last_end_ps + delay_ps
+    if not can_send(s, qp):
+        return
+    if delay_ps > 0:
+        requester.state = QpState.PACED
+        push_event(s, requester.allowed_ps, s.port[requester.port].node, EventKind.PACED, qp, qp)
+    else:
         join_ring(s, qp)
 
 
 @inline_kernel
-def _take_data(s: State, index: int) -> int:
+def take_turn(s: State, index: int) -> int:
+    """Takes the queue pair whose turn it is out of the ring of a port and VL."""
     pv = s.pv[index]
     qp = np.int64(pv.ring_head)
     requester = s.requester[qp]
@@ -66,7 +72,7 @@ def _take_data(s: State, index: int) -> int:
     if pv.ring_head < 0:
         pv.ring_tail = -1
     requester.state = QpState.IDLE
-    return build_data(s, qp)
+    return qp
 
 
 @inline_kernel
@@ -77,7 +83,7 @@ def take_from_hca(s: State, p: int, vl: int) -> int:
         packet_index = pop_fifo(s, index)
         s.responder[s.packet[packet_index].qp].response = -1
     else:
-        packet_index = _take_data(s, index)
+        packet_index = build_data(s, take_turn(s, index))
     if s.pv_more[index].fifo_head < 0 and s.pv[index].ring_head < 0:
         s.port[p].vl_mask = s.port[p].vl_mask & (0xFFFF ^ (1 << vl))
     return packet_index

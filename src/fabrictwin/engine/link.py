@@ -110,11 +110,10 @@ def schedule_arrival(s: State, index: int, node_index: int) -> None:
 
 
 @inline_kernel
-def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
-    """Starts a chosen packet on a port; FCPs that go first have been sent."""
+def begin_packet(s: State, p: int, index: int, vl: int, now_ps: int) -> int:
+    """Starts a packet on a port's link; returns when it ends. What goes first has been sent."""
     port = s.port[p]
     packet = s.packet[index]
-    g = s.g[0]
     ser_ps = wire_time(packet.wire, port.fs_per_byte)
     start_ps = max(now_ps, port.tx_free_ps)
     packet.start_ps = start_ps
@@ -125,13 +124,9 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
     end_ps = start_ps + ser_ps
     port.tx_free_ps = end_ps
     port.data_free_ps = end_ps
-    if packet.port >= 0:
-        release_input(s, index, end_ps)
     if s.par[0].trace:
         trace_packet(s, p, index, vl)
-    g.packet_hops += 1
-    pv = s.pv[pv_of(s, p, vl)]
-    packet.blocks = blocks_of(packet.wire, pv.block_shift)
+    s.g[0].packet_hops += 1
     packet.head_in_ps = start_ps + port.delay_ps
     packet.ser_ps = ser_ps
     if port.odd:
@@ -139,16 +134,36 @@ def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
         s.port_more[p].last_tail_ps = packet.head_in_ps + ser_ps
     port.xmit_bytes += packet.wire
     port.xmit_pkts += 1
-    if vl < s.par[0].vls - 1:
-        pv.fctbs = (pv.fctbs + packet.blocks) & SEQUENCE_MASK
-        if packet.bits & Flag.CORRUPTED:
-            lose_blocks(s, p, vl, packet.blocks)
+    return end_ps
+
+
+@inline_kernel
+def send_off(s: State, p: int, index: int, vl: int) -> None:
+    """A packet that was begun is on its way to the other end."""
+    port = s.port[p]
+    packet = s.packet[index]
     packet.vl = vl
     packet.port = port.peer
     if port.remote:
         copy_out(s, index)
     else:
         schedule_arrival(s, index, port.peer_node)
+
+
+@inline_kernel
+def transmit(s: State, p: int, index: int, vl: int, now_ps: int) -> None:
+    """Sends a chosen packet, for which there are credits; FCPs that go first have been sent."""
+    packet = s.packet[index]
+    end_ps = begin_packet(s, p, index, vl, now_ps)
+    if packet.port >= 0:
+        release_input(s, index, end_ps)
+    pv = s.pv[pv_of(s, p, vl)]
+    packet.blocks = blocks_of(packet.wire, pv.block_shift)
+    if vl < s.par[0].vls - 1:
+        pv.fctbs = (pv.fctbs + packet.blocks) & SEQUENCE_MASK
+        if packet.bits & Flag.CORRUPTED:
+            lose_blocks(s, p, vl, packet.blocks)
+    send_off(s, p, index, vl)
 
 
 @inline_kernel

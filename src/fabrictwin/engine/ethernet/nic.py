@@ -11,23 +11,20 @@ import numpy as np
 
 from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.cc.dcqcn import on_cnp, owes_cnp, sending_time
-from fabrictwin.engine.codes import CNP_PRIORITY, TTL, EventKind, Flag, PacketKind, QpState
+from fabrictwin.engine.codes import CNP_PRIORITY, TTL, Flag, PacketKind
 from fabrictwin.engine.ethernet.buffer import admit, frame_bytes, release
 from fabrictwin.engine.ethernet.pfc import pause_if_full, resume_if_drained
 from fabrictwin.engine.ethernet.selective import build_again, on_data_selective, on_response_selective
-from fabrictwin.engine.hca import drain_next, queue_to_drain
+from fabrictwin.engine.hca import drain_next, go_on, queue_to_drain, take_turn
 from fabrictwin.engine.link import receive_packet, serve_later
 from fabrictwin.engine.pools import give_packet, take_packet
 from fabrictwin.engine.port_vl import pv_of
-from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY, pop_fifo, push_fifo
 from fabrictwin.engine.transport import (
     advance_requester,
     build_data,
-    can_send,
-    join_ring,
     on_data,
     on_response,
 )
@@ -46,17 +43,8 @@ def after_frame(s: State, qp: int, psn: int, wire: int, now_ps: int) -> None:
     else:
         requester.retransmitted += 1
     requester.last_end_ps = end_ps
-    if s.par[0].cc_on:
-        took_ps = sending_time(s, qp, wire, end_ps - ser_ps)
-        if took_ps > ser_ps:
-            requester.limited_ps += took_ps - ser_ps
-            requester.allowed_ps = end_ps + took_ps - ser_ps
-            if can_send(s, qp):
-                requester.state = QpState.PACED
-                push_event(s, requester.allowed_ps, port.node, EventKind.PACED, qp, qp)
-            return
-    if can_send(s, qp):
-        join_ring(s, qp)
+    took_ps = sending_time(s, qp, wire, end_ps - ser_ps) if s.par[0].cc_on else ser_ps
+    go_on(s, qp, took_ps - ser_ps)
 
 
 @inline_kernel
@@ -72,21 +60,14 @@ def _stamp(s: State, index: int) -> None:
 def take_from_nic(s: State, p: int, priority: int) -> int:
     """Removes the candidate of a priority: a response, else the next packet of the queue pair in turn."""
     index = pv_of(s, p, priority)
-    pv = s.pv[index]
     if s.pv_more[index].fifo_head >= 0:
         packet_index = pop_fifo(s, index)
         if s.responder[s.packet[packet_index].qp].response == packet_index:
             s.responder[s.packet[packet_index].qp].response = -1
     else:
-        qp = np.int64(pv.ring_head)
-        requester = s.requester[qp]
-        pv.ring_head = requester.next
-        pv.ring_count -= 1
-        if pv.ring_head < 0:
-            pv.ring_tail = -1
-        requester.state = QpState.IDLE
-        packet_index = build_again(s, qp) if requester.resend_head >= 0 else build_data(s, qp)
-    if s.pv_more[index].fifo_head < 0 and pv.ring_head < 0:
+        qp = take_turn(s, index)
+        packet_index = build_again(s, qp) if s.requester[qp].resend_head >= 0 else build_data(s, qp)
+    if s.pv_more[index].fifo_head < 0 and s.pv[index].ring_head < 0:
         s.port[p].vl_mask = s.port[p].vl_mask & (0xFFFF ^ (1 << priority))
     _stamp(s, packet_index)
     return packet_index

@@ -9,19 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.codes import Flag, PacketKind
 from fabrictwin.engine.ethernet.buffer import frame_bytes, release
 from fabrictwin.engine.ethernet.nic import after_frame, take_from_nic
 from fabrictwin.engine.ethernet.pfc import resume_if_drained
-from fabrictwin.engine.link import (
-    copy_out,
-    delay_by_jitter,
-    schedule_arrival,
-    serve_later,
-    suffer_errors,
-    trace_packet,
-)
+from fabrictwin.engine.link import begin_packet, send_off, serve_later
 from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.engine.state import State
@@ -83,35 +75,6 @@ def _take_from_switch(s: State, p: int, priority: int, now_ps: int) -> int:
 
 
 @inline_kernel
-def _transmit(s: State, p: int, index: int, priority: int, now_ps: int) -> None:
-    port = s.port[p]
-    packet = s.packet[index]
-    ser_ps = wire_time(packet.wire, port.fs_per_byte)
-    start_ps = max(now_ps, port.tx_free_ps)
-    packet.start_ps = start_ps
-    if port.odd:
-        start_ps += suffer_errors(s, p, index, ser_ps)
-    port.tx_free_ps = start_ps + ser_ps
-    port.data_free_ps = start_ps + ser_ps
-    if s.par[0].trace:
-        trace_packet(s, p, index, priority)
-    s.g[0].packet_hops += 1
-    packet.head_in_ps = start_ps + port.delay_ps
-    packet.ser_ps = ser_ps
-    if port.odd:
-        packet.head_in_ps = delay_by_jitter(s, p, packet.head_in_ps)
-        s.port_more[p].last_tail_ps = packet.head_in_ps + ser_ps
-    port.xmit_bytes += packet.wire
-    port.xmit_pkts += 1
-    packet.vl = priority
-    packet.port = port.peer
-    if port.remote:
-        copy_out(s, index)
-    else:
-        schedule_arrival(s, index, port.peer_node)
-
-
-@inline_kernel
 def serve_ethernet(s: State, p: int, now_ps: int) -> None:
     """Chooses and starts a packet if the transmitter is free, or sees to it that this happens when it is."""
     port = s.port[p]
@@ -138,7 +101,8 @@ def serve_ethernet(s: State, p: int, now_ps: int) -> None:
     wire, psn = np.int64(s.packet[index].wire), s.packet[index].psn
     if allowed & (allowed - 1) != 0:
         charge_vl(s, p, high, wire)
-    _transmit(s, p, index, priority, now_ps)
+    begin_packet(s, p, index, priority, now_ps)
+    send_off(s, p, index, priority)
     if sender >= 0:
         after_frame(s, sender, psn, wire, now_ps)
     if port.vl_mask != 0:
