@@ -65,7 +65,11 @@ class RoutingKeys(Spec):
         Field(gt=0, description="a flow may change its output after so long a pause; default: it never does"),
     ] = None
     convergence: Annotated[
-        TimePs, Field(description="from a cable's failure until switches elsewhere route around it")
+        TimePs,
+        Field(
+            description="from a cable's failure until switches elsewhere route around it; no effect yet: "
+            "only the switches at its ends do"
+        ),
     ] = DEFAULT_CONVERGENCE_PS
 
 
@@ -82,7 +86,7 @@ class RoutingSpec:
         equal_seeds: For ``ecmp``: every switch hashes with the same seed.
         spraying: Every packet draws its output.
         flowlet_ps: A flow draws anew after a pause of this length; 0: never.
-        convergence_ps: From a cable's failure until switches elsewhere know.
+        convergence_ps: From a cable's failure until switches elsewhere know; not simulated yet.
     """
 
     engine: str = DEFAULT_ENGINE
