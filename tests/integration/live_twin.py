@@ -78,7 +78,10 @@ class LiveTwin:
     def shut_down(self) -> int:
         """Ends it; returns the exit code."""
         self.director.Shutdown(pb.ShutdownRequest(by="test"), timeout=PATIENCE_S)
-        return self.running.process.wait(PATIENCE_S)
+        code = self.running.process.wait(PATIENCE_S)
+        if code:
+            print(*(f"{log.name}: {log.read_text()[-1500:]}" for log in self.folder.glob("*.log")), sep="\n")
+        return code
 
 
 @contextmanager

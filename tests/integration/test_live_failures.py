@@ -78,7 +78,7 @@ def _keys(client: redis.Redis) -> list[bytes]:
 
 def test_redis_that_is_full_stops_the_twin(server: EmbeddedRedis, client: redis.Redis, path: Path) -> None:
     with live_twin(path, NAME, redis=server.url) as twin:
-        client.config_set("maxmemory", "1mb")
+        client.config_set("maxmemory", "1")
         assert "BusFullError" in _failure(twin)
         _end(twin)
     assert _keys(client) == []

@@ -32,7 +32,7 @@ from fabrictwin.runtime.local_twins import (
     twin_folder,
 )
 
-END_S = 10.0
+END_S = 20.0
 KILL_S = 5.0
 _LOG = "supervisor.log"
 _LINES_SHOWN = 10

@@ -114,6 +114,16 @@ class TwinDirectory:
         with in_our_words(where_is(self._redis)):
             self._redis.hset(self._keys.services, process, json.dumps(asdict(record)))
 
+    def check_writable(self) -> None:
+        """Whether what has to be said can be said.
+
+        Raises:
+            BusError: The server cannot be used, or takes no writes.
+        """
+        with in_our_words(where_is(self._redis)):
+            # Refused like any write that needs memory, though it writes nothing: there is no such key.
+            self._redis.set(self._keys.probe, b"", xx=True)
+
     def withdraw(self, process: str) -> None:
         """A process has ended as it should."""
         with in_our_words(where_is(self._redis)):

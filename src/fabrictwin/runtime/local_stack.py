@@ -34,7 +34,7 @@ from fabrictwin.telemetry import Service as Name
 from fabrictwin.telemetry import Target, target_groups
 
 POLL_S = 0.02
-END_WITHIN_S = 10.0
+END_WITHIN_S = 30.0
 MOST_DEATHS, DEATHS_WITHIN_S = 5, 60.0
 """A process that was killed is started again, but not more often than this within so many seconds."""
 

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -19,6 +20,7 @@ import grpc.aio
 import redis
 
 from fabrictwin.errors import EXIT_FAILURE, EXIT_INPUT, FabricTwinError, InputError
+from fabrictwin.runtime.bus.errors import BusError
 from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.directory import ServiceRecord, TwinDirectory
 from fabrictwin.runtime.grpc_server import GrpcServer
@@ -134,7 +136,9 @@ async def _serve(service: Service, settings: Settings, log: Log) -> None:
         await asyncio.to_thread(host.directory.withdraw, service.process)
     except FabricTwinError as error:
         failed = replace(record, error=f"{type(error).__name__}: {error}")
-        await asyncio.to_thread(host.directory.announce, service.process, failed)
+        # Where Redis takes no writes, the director notices by itself.
+        with suppress(BusError):
+            await asyncio.to_thread(host.directory.announce, service.process, failed)
         raise
     finally:
         log.info("draining")

@@ -31,6 +31,7 @@ class Keys:
         services: Hash: where each logical process can be called.
         events: Stream: the event log.
         checkpoints: Hash: when the checkpoint of each logical process was made.
+        probe: Is never there; see :meth:`fabrictwin.runtime.directory.TwinDirectory.check_writable`.
     """
 
     def __init__(self, twin: str) -> None:
@@ -50,6 +51,7 @@ class Keys:
         self.services = f"{self.prefix}services"
         self.events = f"{self.prefix}events"
         self.checkpoints = f"{self.prefix}ckpts"
+        self.probe = f"{self.prefix}probe"
 
     def channel(self, sender: str, receiver: str) -> str:
         """Stream of a channel."""

@@ -22,13 +22,13 @@ from fabrictwin.runtime.director.command_words import say_command
 from fabrictwin.runtime.director.event_stream import publish_events
 from fabrictwin.runtime.director.orders import FaultEntry, Orders
 from fabrictwin.runtime.director.state import ENDED, PendingCommand, Twin, TwinState
-from fabrictwin.runtime.director.watch import EVERY_S, UNREACHABLE, Watch
+from fabrictwin.runtime.director.watch import EVERY_S, Watch
 from fabrictwin.runtime.failures import NotReadyError, StateError
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.runtime.service import Host
 from fabrictwin.telemetry import Health
 
-END_WITHIN_S = 2.0
+END_WITHIN_S = 10.0
 """How long the director waits for the other processes to end."""
 POLL_S = 0.02
 NOT_READY = "the twin is not ready yet: some services are missing, see its status"
@@ -129,11 +129,20 @@ class Director:
     async def _mind_services(self, watch: Watch) -> None:
         """Watches the services; when one has failed, so has the twin."""
         while True:
-            await watch.look()
-            if watch.failure and not self.has_ended:
+            failure = await self._failure_of(watch)
+            if failure and not self.has_ended:
                 with self.twin.lock:
-                    self.twin.fail(watch.failure)
+                    self.twin.fail(failure)
             await asyncio.sleep(EVERY_S if watch.all_serve else EVERY_S / 10)
+
+    async def _failure_of(self, watch: Watch) -> str:
+        """What a service or Redis, in which it could not say so, has failed with; empty: all is well."""
+        try:
+            await watch.look()
+            await asyncio.to_thread(self.host.directory.check_writable)
+        except BusError as error:
+            return f"{type(error).__name__}: {error}"
+        return watch.failure
 
     def describe_health(self) -> None:
         """What its metrics are to say, as it is now."""
@@ -313,9 +322,9 @@ class Director:
     async def _forget_twin(self, watch: Watch) -> None:
         """Removes the keys, once nobody reads them any more."""
         host, deadline_s = self.host, monotonic() + END_WITHIN_S
-        answering = {name for name, each in watch.services.items() if each.health != UNREACHABLE}
+        ending = {name for name, each in watch.services.items() if not each.is_gone}
         try:
-            while answering & (await asyncio.to_thread(host.directory.services)).keys():
+            while ending & (await asyncio.to_thread(host.directory.services)).keys():
                 if monotonic() > deadline_s:
                     break
                 await asyncio.sleep(POLL_S)

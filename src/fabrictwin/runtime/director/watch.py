@@ -35,6 +35,7 @@ class Watched:
         record: Where it listens; None: it has not come yet.
         health: ``serving``, ``not_serving``, ``unreachable``, ``missing`` or ``other_version``.
         answered_s: Monotonic time of its last answer.
+        is_gone: Whether nobody listens at its address any more; one that is only slow still does.
         checkpoint: Its last checkpoint; None: it has none.
     """
 
@@ -42,6 +43,7 @@ class Watched:
     record: ServiceRecord | None
     health: str
     answered_s: float
+    is_gone: bool = False
     checkpoint: CheckpointAge | None = None
 
     @property
@@ -116,8 +118,10 @@ class Watch:
         stub = health_pb2_grpc.HealthStub(self.channel_to(service.process))
         try:
             answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
-        except grpc.aio.AioRpcError:
+        except grpc.aio.AioRpcError as error:
+            service.is_gone = error.code() is grpc.StatusCode.UNAVAILABLE
             return UNREACHABLE
+        service.is_gone = False
         return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)).lower()
 
     def channel_to(self, shard: str) -> grpc.aio.Channel:
