@@ -69,6 +69,7 @@ def _row_of_service(metric: Metric) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "switch": _with_prefix("infiniband_switch_"),
     "hca": _with_prefix("infiniband_hca_"),
+    "node": _with_prefix("node_infiniband_"),
     "fabric": _own(health=False),
     "health": _own(health=True),
     "services": _of_services,

@@ -8,13 +8,12 @@ the scrape, and ``fabrictwin_fabric_seconds_total`` of the same scrape says whic
 
 from __future__ import annotations
 
-from fabrictwin.telemetry.metric import Metric, Rows, Service
+from fabrictwin.telemetry.device_metrics import DEVICE_METRICS
+from fabrictwin.telemetry.ethernet_metrics import ETHERNET_METRICS
+from fabrictwin.telemetry.metric import Metric, Row, Rows, Service, make_metrics
 
 MOST_FLOWS = 1000
 """Flows that have series of their own, the first of the scenario; the others count only at their HCAs."""
-
-Row = tuple[str, str, str, str]
-"""(name, unit, source, help) of a metric."""
 
 _EVERY = tuple(Service)
 _SWITCH = (Service.SWITCH_NODE,)
@@ -26,44 +25,57 @@ _SECONDS = "seconds of fabric time"
 _NEVER = "Always 0: a simulated fabric has no {}."
 
 _IBTA: tuple[Row, ...] = (
-    # the name goes between infiniband_<side>_port_ and _total
-    ("transmit_data_bytes", "bytes", "port_xmit_data", "PortXmitData, in bytes."),
-    ("receive_data_bytes", "bytes", "port_rcv_data", "PortRcvData, in bytes."),
-    ("transmit_packets", "packets", "port_xmit_pkts", "PortXmitPkts."),
-    ("receive_packets", "packets", "port_rcv_pkts", "PortRcvPkts."),
-    ("unicast_transmit_packets", "packets", "port_xmit_pkts", "PortUnicastXmitPkts: every packet."),
-    ("unicast_receive_packets", "packets", "port_rcv_pkts", "PortUnicastRcvPkts: every packet."),
-    ("multicast_transmit_packets", "packets", "zero", _NEVER.format("multicast")),
-    ("multicast_receive_packets", "packets", "zero", _NEVER.format("multicast")),
-    ("symbol_error", "errors", "symbol_error_counter", "SymbolErrorCounter."),
-    ("link_error_recovery", "recoveries", "zero", _NEVER.format("link error recovery")),
-    ("link_downed", "failures", "link_downed_counter", "LinkDownedCounter."),
-    ("receive_errors", "packets", "port_rcv_errors", "PortRcvErrors."),
+    # the name goes behind infiniband_<side>_port_
+    ("transmit_data_bytes_total", "bytes", "port_xmit_data", "PortXmitData, in bytes."),
+    ("receive_data_bytes_total", "bytes", "port_rcv_data", "PortRcvData, in bytes."),
+    ("transmit_packets_total", "packets", "port_xmit_pkts", "PortXmitPkts."),
+    ("receive_packets_total", "packets", "port_rcv_pkts", "PortRcvPkts."),
+    ("unicast_transmit_packets_total", "packets", "port_xmit_pkts", "PortUnicastXmitPkts: every packet."),
+    ("unicast_receive_packets_total", "packets", "port_rcv_pkts", "PortUnicastRcvPkts: every packet."),
+    ("multicast_transmit_packets_total", "packets", "zero", _NEVER.format("multicast")),
+    ("multicast_receive_packets_total", "packets", "zero", _NEVER.format("multicast")),
+    ("symbol_error_total", "errors", "symbol_error_counter", "SymbolErrorCounter."),
+    ("link_error_recovery_total", "recoveries", "zero", _NEVER.format("link error recovery")),
+    ("link_downed_total", "failures", "link_downed_counter", "LinkDownedCounter."),
+    ("receive_errors_total", "packets", "port_rcv_errors", "PortRcvErrors."),
     (
-        "receive_remote_physical_errors",
+        "receive_remote_physical_errors_total",
         "packets",
         "zero",
         _NEVER.format("packet marked bad on its way"),
     ),
-    ("receive_switch_relay_errors", "packets", "port_rcv_switch_relay_errors", "PortRcvSwitchRelayErrors."),
-    ("transmit_discards", "packets", "port_xmit_discards", "PortXmitDiscards."),
-    ("transmit_constraint_errors", "packets", "zero", _NEVER.format("partition enforcement")),
-    ("receive_constraint_errors", "packets", "zero", _NEVER.format("partition enforcement")),
-    ("local_link_integrity_errors", "errors", "local_link_integrity_errors", "LocalLinkIntegrityErrors."),
-    ("excessive_buffer_overrun_errors", "errors", "zero", _NEVER.format("buffer overrun")),
-    ("vl15_dropped", "packets", "vl15_dropped", "VL15Dropped."),
     (
-        "transmit_wait",
+        "receive_switch_relay_errors_total",
+        "packets",
+        "port_rcv_switch_relay_errors",
+        "PortRcvSwitchRelayErrors.",
+    ),
+    ("transmit_discards_total", "packets", "port_xmit_discards", "PortXmitDiscards."),
+    ("transmit_constraint_errors_total", "packets", "zero", _NEVER.format("partition enforcement")),
+    ("receive_constraint_errors_total", "packets", "zero", _NEVER.format("partition enforcement")),
+    (
+        "local_link_integrity_errors_total",
+        "errors",
+        "local_link_integrity_errors",
+        "LocalLinkIntegrityErrors.",
+    ),
+    ("excessive_buffer_overrun_errors_total", "errors", "zero", _NEVER.format("buffer overrun")),
+    ("vl15_dropped_total", "packets", "vl15_dropped", "VL15Dropped."),
+    (
+        "transmit_wait_total",
         "ticks of 1 ps",
         "xmit_wait_ps",
         "PortXmitWait: ticks of 1 ps of fabric time in which the port had data to send and no credits.",
     ),
-    ("qp1_dropped", "packets", "zero", _NEVER.format("general services on queue pair 1")),
+    ("qp1_dropped_total", "packets", "zero", _NEVER.format("general services on queue pair 1")),
 )
 
 _PORT: tuple[Row, ...] = (
     ("up", "1", "port_up", "1: its link is active."),
     ("rate_bytes_per_second", "bytes per second of fabric time", "port_rate", "Data rate of its link now."),
+)
+
+_INFINIBAND_PORT: tuple[Row, ...] = (
     ("fecn_marked_packets_total", "packets", "port_mark_fecn", "Packets that it has marked (FECN)."),
     ("fecn_received_packets_total", "packets", "port_pkt_rcv_fecn", "PortPktRcvFECN: received with a FECN."),
     ("becn_received_packets_total", "packets", "port_pkt_rcv_becn", "PortPktRcvBECN: received with a BECN."),
@@ -80,15 +92,19 @@ _PORT_VL: tuple[Row, ...] = (
         "queued_bytes",
         "bytes",
         "queued_bytes",
-        "Credit blocks of packets in a switch that wait for this output and VL; 0 at an HCA.",
+        "Packets in a switch that wait for this output and VL, in credit blocks; on RoCE "
+        "their frames, and the VL is the priority. 0 at an HCA.",
     ),
-    ("credit_bytes", "bytes", "credit_bytes", "What it may send before it has to wait for credits."),
     (
         "blocked_seconds",
         _SECONDS,
         "blocked_ps",
-        "How long its next packet has waited for credits; 0: none waits.",
+        "How long its next packet has waited for credits, or on RoCE for the end of a pause; 0: none waits.",
     ),
+)
+
+_INFINIBAND_VL: tuple[Row, ...] = (
+    ("credit_bytes", "bytes", "credit_bytes", "What it may send before it has to wait for credits."),
 )
 
 _TRANSPORT: tuple[Row, ...] = (
@@ -109,8 +125,16 @@ _TRANSPORT: tuple[Row, ...] = (
         "limited_ps",
         "Injection-rate delay put between packets by congestion control, summed over queue pairs.",
     ),
+    (
+        "queue_pairs_throttled",
+        "queue pairs",
+        "throttled",
+        "Queue pairs whose CCTI is above the least; on RoCE those that DCQCN holds below the link's rate.",
+    ),
+)
+
+_CCTI: tuple[Row, ...] = (
     ("ccti_max", "index", "ccti_max", "Greatest index into the congestion control table of its queue pairs."),
-    ("queue_pairs_throttled", "queue pairs", "throttled", "Queue pairs whose CCTI is above the least."),
 )
 
 _FLOW: tuple[Row, ...] = (
@@ -178,20 +202,6 @@ _CHANNEL: tuple[Row, ...] = (
 )
 
 
-def _metrics(
-    prefix: str,
-    table: tuple[Row, ...],
-    rows: Rows,
-    services: tuple[Service, ...],
-    labels: tuple[str, ...] = (),
-    suffix: str = "",
-) -> tuple[Metric, ...]:
-    return tuple(
-        Metric(f"{prefix}_{name}{suffix}", unit, source, text, rows, services, labels)
-        for name, unit, source, text in table
-    )
-
-
 def _names(side: str, device: Rows, named: Rows, uplink: Rows) -> tuple[Metric, ...]:
     services = _SWITCH if side == "switch" else _HCA
     rate = (("rate_bytes_per_second", "bytes per second", "device_rate", "Rate of its fastest cabled port."),)
@@ -199,9 +209,9 @@ def _names(side: str, device: Rows, named: Rows, uplink: Rows) -> tuple[Metric, 
     cables = (("uplink_info", "1", "one", "What is at the other end of a cable."),)
     prefix = f"infiniband_{side}"
     return (
-        *_metrics(prefix, rate, device, services),
-        *_metrics(prefix, info, named, services),
-        *_metrics(prefix, cables, uplink, services),
+        *make_metrics(prefix, rate, device, services),
+        *make_metrics(prefix, info, named, services),
+        *make_metrics(prefix, cables, uplink, services),
     )
 
 
@@ -211,14 +221,19 @@ def _value(name: str, unit: str, text: str, service: Service, labels: tuple[str,
 
 
 CATALOGUE: tuple[Metric, ...] = (
-    *_metrics("infiniband_switch_port", _IBTA, Rows.SWITCH_PORT, _SWITCH, suffix="_total"),
+    *make_metrics("infiniband_switch_port", _IBTA, Rows.SWITCH_PORT, _SWITCH),
     *_names("switch", Rows.SWITCH, Rows.SWITCH_NAMES, Rows.SWITCH_UPLINK),
-    *_metrics("infiniband_hca_port", _IBTA, Rows.HCA_PORT, _HCA, suffix="_total"),
+    *make_metrics("infiniband_hca_port", _IBTA, Rows.HCA_PORT, _HCA),
     *_names("hca", Rows.HCA, Rows.HCA_NAMES, Rows.HCA_UPLINK),
     Metric("fabrictwin_port_info", "1", "one", "Names of a port and its peer.", Rows.PORT_NAMES, _FABRIC),
-    *_metrics("fabrictwin_port", _PORT, Rows.PORT, _FABRIC),
-    *_metrics("fabrictwin_port_vl", _PORT_VL, Rows.PORT_VL, _FABRIC),
-    *_metrics("fabrictwin_hca", _TRANSPORT, Rows.HCA_PORT, _HCA),
+    *make_metrics("fabrictwin_port", _PORT, Rows.PORT, _FABRIC),
+    *make_metrics("fabrictwin_port", _INFINIBAND_PORT, Rows.INFINIBAND_PORT, _FABRIC),
+    *make_metrics("fabrictwin_port_vl", _PORT_VL, Rows.PORT_VL, _FABRIC),
+    *make_metrics("fabrictwin_port_vl", _INFINIBAND_VL, Rows.INFINIBAND_VL, _FABRIC),
+    *ETHERNET_METRICS,
+    *DEVICE_METRICS,
+    *make_metrics("fabrictwin_hca", _TRANSPORT, Rows.HCA_PORT, _HCA),
+    *make_metrics("fabrictwin_hca", _CCTI, Rows.INFINIBAND_HCA_PORT, _HCA),
     Metric(
         "fabrictwin_hca_queue_pairs",
         "queue pairs",
@@ -227,7 +242,7 @@ CATALOGUE: tuple[Metric, ...] = (
         Rows.HCA_QP_STATE,
         _HCA,
     ),
-    *_metrics("fabrictwin_flow", _FLOW, Rows.FLOW_RECEIVED, _HCA),
+    *make_metrics("fabrictwin_flow", _FLOW, Rows.FLOW_RECEIVED, _HCA),
     Metric(
         "fabrictwin_flow_retransmitted_packets_total",
         "packets",
@@ -244,8 +259,8 @@ CATALOGUE: tuple[Metric, ...] = (
         Rows.WORKLOAD,
         _HCA,
     ),
-    *_metrics("fabrictwin", _HCA_SERVICE, Rows.SERVICE, _HCA),
-    *_metrics("fabrictwin", _ENGINE, Rows.SERVICE, _FABRIC),
+    *make_metrics("fabrictwin", _HCA_SERVICE, Rows.SERVICE, _HCA),
+    *make_metrics("fabrictwin", _ENGINE, Rows.SERVICE, _FABRIC),
     Metric(
         "fabrictwin_fabric_events_total",
         "events",
@@ -263,9 +278,9 @@ CATALOGUE: tuple[Metric, ...] = (
         _EVERY,
         ("version", "twin", "service", "shard", "scenario"),
     ),
-    *_metrics("fabrictwin", _HEALTH, Rows.HEALTH, _EVERY),
-    *_metrics("fabrictwin", _PHASE, Rows.HEALTH, _STEPPED, ("phase",)),
-    *_metrics("fabrictwin", _CHANNEL, Rows.HEALTH, _EVERY, ("peer",)),
+    *make_metrics("fabrictwin", _HEALTH, Rows.HEALTH, _EVERY),
+    *make_metrics("fabrictwin", _PHASE, Rows.HEALTH, _STEPPED, ("phase",)),
+    *make_metrics("fabrictwin", _CHANNEL, Rows.HEALTH, _EVERY, ("peer",)),
     _value("twin_state", "1", "1: the twin is in this state.", Service.DIRECTOR, ("state",)),
     _value(
         "fault_active",

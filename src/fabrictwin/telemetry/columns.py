@@ -9,10 +9,21 @@ import numpy as np
 
 from fabrictwin.engine.codes import SEQUENCE_MASK, QpState
 from fabrictwin.engine.port_counters import ARRAYS_OF_VLS, PORT_COUNTERS, waited_for_credits
+from fabrictwin.telemetry.ethernet_columns import ETHERNET_COLUMNS, paused_with_packets_ps
 from fabrictwin.telemetry.metric import Metric, Rows
 from fabrictwin.telemetry.snapshot import Snapshot
 
 _FS_PER_S = 10**15
+_OF_HCA_PORTS = frozenset(
+    {
+        *(Rows.HCA_PORT, Rows.HCA, Rows.DEVICE),
+        *(Rows.INFINIBAND_HCA_PORT, Rows.ROCE_DEVICE, Rows.ROCE_HCA_PORT),
+    }
+)
+_DOWN, _ACTIVE = 1, 4
+"""PortInfo.PortState."""
+_POLLING, _LINK_UP = 2, 5
+"""PortInfo.PortPhysicalState."""
 
 
 def column(snapshot: Snapshot, metric: Metric) -> np.ndarray:
@@ -28,8 +39,11 @@ def _of_rows(snapshot: Snapshot, rows: Rows, values: np.ndarray) -> np.ndarray:
     """The part of the values of all ports that belongs to the ports of one kind."""
     if rows is Rows.SWITCH_PORT:
         return values[snapshot.layout.switch_ports]
-    if rows in (Rows.HCA_PORT, Rows.HCA):
+    if rows in _OF_HCA_PORTS:
         return values[snapshot.layout.hca_ports]
+    if rows is Rows.LOSSLESS:
+        by_port = values.reshape(len(snapshot.port), -1)
+        return np.asarray(by_port[:, snapshot.layout.lossless].ravel())
     if rows is Rows.HCA_QP_STATE:
         return values[snapshot.layout.hca_ports].ravel()
     if rows is Rows.SWITCH:
@@ -73,24 +87,19 @@ def _credit_bytes(snapshot: Snapshot) -> np.ndarray:
 
 
 def _blocked_ps(snapshot: Snapshot) -> np.ndarray:
+    if snapshot.ethernet is not None:
+        return paused_with_packets_ps(snapshot)
     pv = snapshot.pv
     since_ps = np.where(pv.blocked == 1, np.maximum(snapshot.now_ps - pv.blocked_at_ps, 0), 0)
     return _data_vls(snapshot, since_ps)
 
 
-def _sum_by_port(snapshot: Snapshot, ports: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """[n] sum of the values of the queue pairs of each port."""
-    total = np.zeros(len(snapshot.port), np.int64)
-    np.add.at(total, snapshot.layout.position_of[ports], values)
-    return total
-
-
 def _of_requesters(field: str) -> Callable[[Snapshot], np.ndarray]:
-    return lambda s: _sum_by_port(s, s.requester.port, s.requester[field])
+    return lambda s: s.sum_by_port(s.requester.port, s.requester[field])
 
 
 def _of_responders(field: str) -> Callable[[Snapshot], np.ndarray]:
-    return lambda s: _sum_by_port(s, s.responder.port, s.responder[field])
+    return lambda s: s.sum_by_port(s.responder.port, s.responder[field])
 
 
 def _ccti_max(snapshot: Snapshot) -> np.ndarray:
@@ -100,7 +109,10 @@ def _ccti_max(snapshot: Snapshot) -> np.ndarray:
 
 
 def _throttled(snapshot: Snapshot) -> np.ndarray:
-    return _sum_by_port(snapshot, snapshot.requester.port, snapshot.applied > snapshot.least_ccti)
+    is_held = snapshot.applied > snapshot.least_ccti
+    if snapshot.ethernet is not None:
+        is_held = snapshot.ethernet.reaction.limited == 1
+    return snapshot.sum_by_port(snapshot.requester.port, is_held)
 
 
 def _qp_states(snapshot: Snapshot) -> np.ndarray:
@@ -146,6 +158,8 @@ def _of_shard(field: str) -> Callable[[Snapshot], np.ndarray]:
 
 COLUMNS: dict[str, Callable[[Snapshot], np.ndarray]] = {
     "port_up": lambda s: np.asarray(s.port.up),
+    "port_state": lambda s: np.where(s.port.up == 1, _ACTIVE, _DOWN),
+    "physical_state": lambda s: np.where(s.port.up == 1, _LINK_UP, _POLLING),
     "port_rate": _rate,
     "device_rate": _rate,
     "xmit_wait_ps": lambda s: waited_for_credits(s.port_more, s.pv, s.now_ps),
@@ -170,6 +184,7 @@ COLUMNS: dict[str, Callable[[Snapshot], np.ndarray]] = {
     "outstanding": _of_shard("outstanding"),
     "packet_hops": _of_shard("packet_hops"),
     "engine_events": _of_shard("events"),
+    **ETHERNET_COLUMNS,
 }
 """What a metric can be read from, besides the counters of ports."""
 

@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from fabrictwin.engine.codes import LogKind, QpState
-from fabrictwin.engine.plan import Plan
+from fabrictwin.engine.plan import PRIORITIES, Plan
 from fabrictwin.model.fabric import NodeKind, PortRef
 from fabrictwin.telemetry.catalogue import MOST_FLOWS
-from fabrictwin.telemetry.metric import LABELS, Rows
+from fabrictwin.telemetry.metric import LABELS, TECHNOLOGY, Rows
 
 
 class Layout:
@@ -36,6 +36,8 @@ class Layout:
         flows_sent: The flows, among those that have series, that are sent from here.
         flows_received: Those that are received here.
         workloads: Jobs that have ranks here.
+        lossless: Priorities that PFC protects.
+        switches: Switches that are here and have a cable.
     """
 
     def __init__(self, plan: Plan, owned: np.ndarray) -> None:
@@ -47,6 +49,8 @@ class Layout:
         is_switch = np.array([fabric.nodes[end.node].kind is NodeKind.SWITCH for end in self.ends], bool)
         self.switch_ports = np.flatnonzero(is_switch)
         self.hca_ports = np.flatnonzero(~is_switch)
+        self.switches = sorted({self.ends[position].node for position in self.switch_ports})
+        self.lossless = sorted(plan.scenario.qos.lossless)
         self.requesters = self._queue_pairs("src")
         self.responders = self._queue_pairs("dst")
         named = range(min(len(plan.flows), MOST_FLOWS))
@@ -74,7 +78,10 @@ class Layout:
         return np.unique(np.array(nodes, np.int64), return_inverse=True)[1]
 
     def labels(self, rows: Rows) -> list[str]:
-        """The label part of each series, braces included."""
+        """The label part of each series, braces included; none of rows that another technology has."""
+        technology = self.plan.scenario.fabric.technology
+        if TECHNOLOGY.get(rows, technology) is not technology:
+            return []
         values = _VALUES[rows](self)
         return [_braces(LABELS[rows], row) for row in values]
 
@@ -92,8 +99,7 @@ class Layout:
         return str(self.plan.forwarding.lid_of.get(end, 0))
 
     def _switches(self) -> list[tuple[str, ...]]:
-        nodes = sorted({self.ends[position].node for position in self.switch_ports})
-        ends = [PortRef(node, 1) for node in nodes]
+        ends = [PortRef(node, 1) for node in self.switches]
         names = self.plan.scenario.fabric.nodes
         return [(self._guid(end), names[end.node].name, self._lid(end)) for end in ends]
 
@@ -101,6 +107,20 @@ class Layout:
         ends = [self.ends[position] for position in self.hca_ports]
         names = self.plan.scenario.fabric.nodes
         return [(self._guid(end), names[end.node].name, self._lid(end)) for end in ends]
+
+    def _devices(self) -> list[tuple[str, ...]]:
+        nodes = self.plan.scenario.fabric.nodes
+        ends = [self.ends[position] for position in self.hca_ports]
+        return [(nodes[end.node].name, str(end.port), self._guid(end)) for end in ends]
+
+    def _device_names(self) -> list[tuple[str, ...]]:
+        """node_exporter's labels; a simulated adapter has neither board nor firmware."""
+        nodes = self.plan.scenario.fabric.nodes
+        here = sorted({self.ends[position].node for position in self.hca_ports})
+        return [(nodes[index].name, "", "", nodes[index].model) for index in here]
+
+    def _priorities(self, priorities: Iterable[int]) -> list[tuple[str, ...]]:
+        return _times(self._ports(range(len(self.ends))), map(str, priorities))
 
     def _uplinks(self, positions: Iterable[int]) -> list[tuple[str, ...]]:
         fabric = self.plan.scenario.fabric
@@ -156,9 +176,18 @@ _VALUES: dict[Rows, Callable[[Layout], list[tuple[str, ...]]]] = {
     ),
     Rows.PORT: lambda layout: layout._ports(range(len(layout.ends))),
     Rows.PORT_NAMES: Layout._port_names,
-    Rows.PORT_VL: lambda layout: _times(
-        layout._ports(range(len(layout.ends))), [str(vl) for vl in range(layout.plan.vls - 1)]
-    ),
+    Rows.PORT_VL: lambda layout: layout._priorities(range(layout.plan.vls - 1)),
+    Rows.DEVICE: Layout._devices,
+    Rows.DEVICE_NAMES: Layout._device_names,
+    Rows.INFINIBAND_PORT: lambda layout: layout._ports(range(len(layout.ends))),
+    Rows.INFINIBAND_HCA_PORT: lambda layout: layout._ports(layout.hca_ports),
+    Rows.INFINIBAND_VL: lambda layout: layout._priorities(range(layout.plan.vls - 1)),
+    Rows.ROCE_PORT: lambda layout: layout._ports(range(len(layout.ends))),
+    Rows.ROCE_DEVICE: Layout._devices,
+    Rows.ROCE_HCA_PORT: lambda layout: layout._ports(layout.hca_ports),
+    Rows.ROCE_PRIORITY: lambda layout: layout._priorities(range(PRIORITIES)),
+    Rows.LOSSLESS: lambda layout: layout._priorities(layout.lossless),
+    Rows.SWITCH_BUFFER: lambda layout: [row[:1] for row in layout._switches()],
     Rows.FLOW_SENT: lambda layout: layout._flows(layout.flows_sent),
     Rows.FLOW_RECEIVED: lambda layout: layout._flows(layout.flows_received),
     Rows.WORKLOAD: Layout._workloads,

@@ -12,6 +12,7 @@ import numpy as np
 from fabrictwin.engine.codes import LogKind
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.state import Records, State
+from fabrictwin.model.fabric import Technology
 from fabrictwin.telemetry.layout import Layout
 
 
@@ -37,6 +38,27 @@ class FabricSource(Protocol):
 
 
 @dataclass(frozen=True)
+class EthernetSnapshot:
+    """Copies of the rows that only RoCE has.
+
+    Attributes:
+        lane: [n * vls] LANE of the exported ports.
+        lane_more: [n * vls] LANE_MORE.
+        buffer: [switches] BUFFER.
+        buffer_rule: [switches] BUFFER_RULE.
+        reaction: RATE of the queue pairs whose sender is here.
+        notification: RATE of the queue pairs whose receiver is here.
+    """
+
+    lane: Records
+    lane_more: Records
+    buffer: Records
+    buffer_rule: Records
+    reaction: Records
+    notification: Records
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """Copies of the rows of a :class:`Layout`.
 
@@ -55,6 +77,7 @@ class Snapshot:
         g: The shard's GLOBAL record.
         log_kinds: Kinds of the entries of the event log since the last snapshot.
         log_entries: Entries that the event log has.
+        ethernet: What only RoCE has; None on InfiniBand.
     """
 
     layout: Layout
@@ -71,6 +94,13 @@ class Snapshot:
     g: Records
     log_kinds: np.ndarray
     log_entries: int
+    ethernet: EthernetSnapshot | None
+
+    def sum_by_port(self, ports: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """[n] sum of the values of the queue pairs of each port, whose indices in the arrays are given."""
+        total = np.zeros(len(self.port), np.int64)
+        np.add.at(total, self.layout.position_of[ports], values)
+        return total
 
 
 def take_snapshot(layout: Layout, state: State, now_ps: int, log_seen: int) -> Snapshot:
@@ -100,6 +130,20 @@ def take_snapshot(layout: Layout, state: State, now_ps: int, log_seen: int) -> S
         g=state.g.copy(),
         log_kinds=state.log.kind[min(log_seen, entries) : entries].copy(),
         log_entries=entries,
+        ethernet=_take_ethernet(layout, state),
+    )
+
+
+def _take_ethernet(layout: Layout, state: State) -> EthernetSnapshot | None:
+    if layout.plan.scenario.fabric.technology is not Technology.ROCE:
+        return None
+    return EthernetSnapshot(
+        lane=state.lane.take(layout.pvs),
+        lane_more=state.lane_more.take(layout.pvs),
+        buffer=state.buffer.take(layout.switches),
+        buffer_rule=state.buffer_rule.take(layout.switches),
+        reaction=state.rate.take(layout.requesters),
+        notification=state.rate.take(layout.responders),
     )
 
 

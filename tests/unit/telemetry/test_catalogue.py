@@ -24,7 +24,7 @@ def test_catalogue_has_every_name_once() -> None:
 
 @pytest.mark.parametrize("metric", CATALOGUE, ids=lambda metric: metric.name)
 def test_metric_follows_the_conventions_of_names(metric: Metric) -> None:
-    assert re.fullmatch(r"(infiniband|fabrictwin)_[a-z0-9_]+", metric.name)
+    assert re.fullmatch(r"(infiniband|node_infiniband|fabrictwin)_[a-z0-9_]+", metric.name)
     assert metric.kind is not Kind.COUNTER or metric.name.endswith("_total")
     assert not re.search(r"_(ms|us|ns|ps|bits|milli\w+|micro\w+)(_|$)", metric.name)
     for unit in ("bytes", "seconds"):

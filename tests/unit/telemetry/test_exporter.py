@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from fabrictwin.engine.result import describe_flows, describe_ports
 from fabrictwin.engine.simulation import Simulation
-from fabrictwin.model.fabric import NodeKind
+from fabrictwin.model.fabric import NodeKind, Technology
 from fabrictwin.model.scenario import parse_scenario
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.telemetry import Exporter, Health, Service
 from fabrictwin.telemetry.catalogue import CATALOGUE
-from fabrictwin.telemetry.metric import Rows
+from fabrictwin.telemetry.metric import TECHNOLOGY, Rows
 from fabrictwin.telemetry.stepped import SteppedSimulation
-from fabrictwin.units import PS_PER_NS, PS_PER_US
+from fabrictwin.units import PS_PER_NS
+from unit.telemetry.page import SERVICES, Scraped, read_page, scrape
 
 SCENARIO = """
 version: 1
@@ -42,46 +41,9 @@ faults:
   - {kind: symbol_errors, link: [leaf0/1, h0/1], ber: 1e-6, at: 0us, duration: 200us}
   - {kind: link_degraded, link: [leaf0/2, h1/1], rate: 100Gb/s, at: 50us, duration: 200us}
 """
-SERVICES = {NodeKind.SWITCH: Service.SWITCH_NODE, NodeKind.HCA: Service.HCA_ENDPOINT}
-Page = dict[str, dict[tuple[tuple[str, str], ...], float]]
-
-
-@dataclass
-class Scraped:
-    """A simulation in the middle of its run, and the pages of its switches and of its HCAs."""
-
-    stepped: SteppedSimulation
-    exporters: dict[NodeKind, Exporter]
-    pages: dict[NodeKind, Page]
-
-    @property
-    def simulation(self) -> Simulation:
-        return self.stepped.simulation
-
-    def value(self, node: NodeKind, name: str, /, **labels: str) -> float:
-        return self.pages[node][name][tuple(sorted(labels.items()))]
-
-
-def _read(exporter: Exporter) -> Page:
-    page: Page = {}
-    for family in text_string_to_metric_families(b"".join(exporter.render()).decode()):
-        for sample in family.samples:
-            series = page.setdefault(sample.name, {})
-            assert tuple(sorted(sample.labels.items())) not in series, f"{sample.name}: the same series twice"
-            series[tuple(sorted(sample.labels.items()))] = sample.value
-    return page
-
-
 @pytest.fixture(scope="module")
 def scraped() -> Scraped:
-    healths = {kind: Health("page", service, f"{kind}0", "page") for kind, service in SERVICES.items()}
-    simulation = open_simulation(parse_scenario(SCENARIO, file="page"))
-    stepped = SteppedSimulation(simulation, healths.values())
-    exporters = {kind: Exporter(health, stepped.nodes_of(kind)) for kind, health in healths.items()}
-    for to_us in (30, 85, 123):
-        stepped.step(to_us * PS_PER_US)
-        pages = {kind: _read(exporter) for kind, exporter in exporters.items()}
-    return Scraped(stepped, exporters, pages)
+    return scrape(SCENARIO, (30, 85, 123))
 
 
 def _ports(scraped: Scraped) -> Iterator[tuple[NodeKind, dict[str, Any]]]:
@@ -245,7 +207,9 @@ def test_exporter_gives_every_metric_of_its_service(scraped: Scraped, kind: Node
     catalogued = {
         metric.name
         for metric in CATALOGUE
-        if SERVICES[kind] in metric.services and metric.rows is not Rows.HEALTH
+        if SERVICES[kind] in metric.services
+        and metric.rows is not Rows.HEALTH
+        and TECHNOLOGY.get(metric.rows, Technology.INFINIBAND) is Technology.INFINIBAND
     }
     exported = {name for name in scraped.pages[kind] if name.startswith("infiniband_")}
     exported |= {name for name in scraped.pages[kind] if name in catalogued}
@@ -253,7 +217,7 @@ def test_exporter_gives_every_metric_of_its_service(scraped: Scraped, kind: Node
 
 
 def test_exporter_scraped_twice_at_one_fabric_time_says_the_same(scraped: Scraped) -> None:
-    again = _read(scraped.exporters[NodeKind.SWITCH])
+    again = read_page(scraped.exporters[NodeKind.SWITCH])
     assert {name: again[name] for name in again if name.startswith("infiniband_")} == {
         name: series
         for name, series in scraped.pages[NodeKind.SWITCH].items()
@@ -279,8 +243,8 @@ def test_exporter_follows_workloads_that_are_started() -> None:
     source = Changing(*(open_simulation(parse_scenario(text, file="page")) for text in texts))
     exporter = Exporter(Health("page", Service.HCA_ENDPOINT, "hca0", "page"), source)
     flows = "fabrictwin_flow_received_bytes_total"
-    before = _read(exporter)
+    before = read_page(exporter)
     source.now = 1
-    after = _read(exporter)
+    after = read_page(exporter)
     assert after[flows].keys() - before[flows].keys() == {(("dst", "h4"), ("flow", "late"), ("src", "h2"))}
     assert after["fabrictwin_flows"][()] == before["fabrictwin_flows"][()] + 1
