@@ -12,7 +12,6 @@ import numpy as np
 from fabrictwin.engine.codes import LogKind
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.state import Records, State
-from fabrictwin.model.fabric import Technology
 from fabrictwin.telemetry.layout import Layout
 
 
@@ -135,7 +134,7 @@ def take_snapshot(layout: Layout, state: State, now_ps: int, log_seen: int) -> S
 
 
 def _take_ethernet(layout: Layout, state: State) -> EthernetSnapshot | None:
-    if layout.plan.scenario.fabric.technology is not Technology.ROCE:
+    if not state.par[0].ethernet:
         return None
     return EthernetSnapshot(
         lane=state.lane.take(layout.pvs),
@@ -148,7 +147,7 @@ def _take_ethernet(layout: Layout, state: State) -> EthernetSnapshot | None:
 
 
 def _applied_ccti(state: State, requester: Records) -> np.ndarray:
-    if not state.par[0].cc_on:
+    if state.par[0].ethernet or not state.par[0].cc_on:
         return np.zeros(len(requester), np.int64)
     return np.asarray(state.cc.applied.take(requester.cc))
 

@@ -41,6 +41,8 @@ faults:
   - {kind: symbol_errors, link: [leaf0/1, h0/1], ber: 1e-6, at: 0us, duration: 200us}
   - {kind: link_degraded, link: [leaf0/2, h1/1], rate: 100Gb/s, at: 50us, duration: 200us}
 """
+
+
 @pytest.fixture(scope="module")
 def scraped() -> Scraped:
     return scrape(SCENARIO, (30, 85, 123))
