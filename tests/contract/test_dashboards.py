@@ -67,7 +67,7 @@ def test_panels_read_only_what_is_exported_or_recorded(path: Path) -> None:
     for metric in CATALOGUE:
         known.add(metric.name + ("_bucket" if metric.kind is Kind.HISTOGRAM else ""))
     for query in _queries(_load(path)):
-        for name in re.findall(r"\b(fabrictwin[_:][\w:]+|infiniband_\(switch\|hca\)_\w+)", query):
+        for name in re.findall(r"\b(fabrictwin[_:][\w:]+|node_infiniband_\w+|infiniband_\(switch\|hca\)_\w+)", query):
             assert name.replace("(switch|hca)", "switch") in known, name
 
 

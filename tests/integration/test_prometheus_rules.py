@@ -56,6 +56,6 @@ def test_every_rule_has_a_test(kind: str) -> None:
 def test_rules_read_only_metrics_of_the_catalogue() -> None:
     exported = {metric.name + ("_sum" if metric.kind is Kind.HISTOGRAM else "") for metric in CATALOGUE}
     for path in RULES:
-        for name in re.findall(r"\b(fabrictwin_\w+|infiniband_\(switch\|hca\)_\w+)", path.read_text()):
+        for name in re.findall(r"\b(fabrictwin_\w+|node_infiniband_\w+|infiniband_\(switch\|hca\)_\w+)", path.read_text()):
             plain = name.replace("(switch|hca)", "switch")
             assert plain in exported, f"{path.name}: {name}"
