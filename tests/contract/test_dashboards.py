@@ -20,6 +20,7 @@ from fabrictwin.telemetry.metric import Kind
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 FOLDER = DEPLOY / "grafana" / "dashboards"
 DASHBOARDS = sorted(FOLDER.glob("*.json"))
+METRIC = r"\b(fabrictwin[_:][\w:]+|node_infiniband_\w+|infiniband_\(switch\|hca\)_\w+)"
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def test_panels_read_only_what_is_exported_or_recorded(path: Path) -> None:
     for metric in CATALOGUE:
         known.add(metric.name + ("_bucket" if metric.kind is Kind.HISTOGRAM else ""))
     for query in _queries(_load(path)):
-        for name in re.findall(r"\b(fabrictwin[_:][\w:]+|node_infiniband_\w+|infiniband_\(switch\|hca\)_\w+)", query):
+        for name in re.findall(METRIC, query):
             assert name.replace("(switch|hca)", "switch") in known, name
 
 

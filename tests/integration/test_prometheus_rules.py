@@ -16,6 +16,7 @@ from fabrictwin.telemetry.metric import Kind
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy" / "prometheus"
 RULES = sorted((DEPLOY / "rules").glob("*.yml"))
 RULE_TESTS = sorted((DEPLOY / "tests").glob("*.yml"))
+METRIC = r"\b(fabrictwin_\w+|node_infiniband_\w+|infiniband_\(switch\|hca\)_\w+)"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,6 @@ def test_every_rule_has_a_test(kind: str) -> None:
 def test_rules_read_only_metrics_of_the_catalogue() -> None:
     exported = {metric.name + ("_sum" if metric.kind is Kind.HISTOGRAM else "") for metric in CATALOGUE}
     for path in RULES:
-        for name in re.findall(r"\b(fabrictwin_\w+|node_infiniband_\w+|infiniband_\(switch\|hca\)_\w+)", path.read_text()):
+        for name in re.findall(METRIC, path.read_text()):
             plain = name.replace("(switch|hca)", "switch")
             assert plain in exported, f"{path.name}: {name}"
