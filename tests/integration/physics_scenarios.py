@@ -148,6 +148,47 @@ routing: {engine: ftree}
 workload: [{kind: permutation, pattern: shift, shift: 8, message: 64KiB, count: forever}]
 faults: [{kind: link_down, link: [leaf0/1, h0/1], at: 2us, duration: 3us}]
 """,
+    "roce-incast": f"""
+duration: 150us
+fabric:
+  technology: roce
+  topology: {_TWO_LEVELS}
+  switch_model: {{base: spectrum4, shared_buffer: 2MB, alpha: 1/8, ecn: {{kmin: 50KB, kmax: 200KB, pmax: 0.2}}}}
+  mtu: 4096
+congestion_control: {{algorithm: dcqcn, profile: hpcc}}
+workload:
+  - {{kind: incast, senders: [h1, h2, h5, h6, h9, h13], receiver: h0, message: 64KiB, count: forever}}
+  - {{kind: permutation, pattern: shift, shift: 5, message: 64KiB, count: forever, qps: 2}}
+""",
+    "roce-faults": f"""
+duration: 160us
+fabric:
+  technology: roce
+  topology: {_TWO_LEVELS}
+  switch_model:
+    base: tomahawk5
+    shared_buffer: 2MB
+    pfc_watchdog: {{poll: 15us, detection: 30us, restoration: 30us}}
+  hca_model: {{base: connectx7_roce, loss_recovery: selective_repeat, ack_timeout: 60us, receive_buffer: 256KiB}}
+qos: {{lossless_priorities: [3], strict: [6], weights: {{0: 1, 3: 3}}}}
+workload:
+  - {{kind: permutation, pattern: shift, shift: 4, message: 32KiB, count: forever}}
+  - {{kind: uniform_random, load: 0.2, message: 10KB, sl: 0}}
+faults:
+  - {{kind: link_down, link: [leaf0/5, spine0/1], at: 20us, duration: 60us}}
+  - {{kind: pfc_storm, node: h5, at: 10us, duration: 90us}}
+  - {{kind: slow_receiver, node: h10, rate: 50Gb/s, at: 20us, duration: 80us}}
+""",
+    "roce-deadlock": f"""
+duration: 20ms
+fabric:
+  technology: roce
+  topology: {{generator: ring, switches: 4, hosts_per_switch: 1}}
+  switch_model: {{base: spectrum4, shared_buffer: 2MB, pfc_watchdog: none}}
+  link: {{length: 10m}}
+routing: {{engine: explicit, tables: {{{_LOOP}}}}}
+workload: [{{kind: permutation, pattern: shift, shift: 3, message: 1MiB, count: forever}}]
+""",
 }
 """By name."""
 
@@ -156,7 +197,7 @@ _AT_ONCE = "at-once"
 """Has just two shards, and cables enough for them not to take turns."""
 
 
-LONG = ("sm-failover", "quiet")
+LONG = ("sm-failover", "quiet", "roce-faults")
 """Those that take half a minute each."""
 
 

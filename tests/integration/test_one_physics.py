@@ -21,7 +21,7 @@ from integration.separate_services import separate_services
 
 SAME = ("digest", "stopped", "fabric_time_ns", "deadlock", "events", "flows", "ports", "totals", "jobs")
 """What must not depend on how a scenario is run."""
-STOPPED = {"three-levels": "idle", "idle": "idle", "deadlock": "deadlock"}
+STOPPED = {"three-levels": "idle", "idle": "idle", "deadlock": "deadlock", "roce-deadlock": "deadlock"}
 """Why a scenario stops that does not last for its duration."""
 
 

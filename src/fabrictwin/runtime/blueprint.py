@@ -8,8 +8,6 @@ from functools import cached_property
 
 from fabrictwin.engine.partition import CONGESTION_CONTROL, Partition, split_by_kind
 from fabrictwin.engine.plan import Plan, make_plan
-from fabrictwin.errors import InputError
-from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.offline import describe_forwarding, route_scenario
 from fabrictwin.runtime.scenario_source import ScenarioSource
@@ -94,7 +92,7 @@ class Blueprint:
     def _reaction_channels(self) -> list[tuple[str, str]]:
         """Between HCAs and congestion control."""
         center = self.partition.congestion_control
-        if center is None or self.scenario.congestion_control.algorithm == "none":
+        if center is None or self.scenario.congestion_control.algorithm != "ib_cca":
             return []
         names = self.partition.names
         return [
@@ -122,8 +120,6 @@ def draw_blueprint(source: ScenarioSource) -> Blueprint:
         InputError: With every problem of the scenario.
     """
     scenario = source.parse()
-    if scenario.fabric.technology is Technology.ROCE:
-        raise InputError.of("technology roce cannot run live yet: simulate it", field="fabric.technology")
     routes = route_scenario(scenario)
     plan = make_plan(scenario, describe_forwarding(scenario, routes))
     deployment = scenario.deployment

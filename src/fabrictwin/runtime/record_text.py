@@ -11,6 +11,7 @@ import numpy as np
 
 from fabrictwin.engine.cbfc import FCP_INIT, FCP_LOST, FCP_RESYNC, FCP_UPDATE
 from fabrictwin.engine.codes import NEVER, Flag, PacketKind
+from fabrictwin.engine.ethernet.pfc import PFC_FRAME
 from fabrictwin.engine.plan import Plan
 from fabrictwin.model.action import ActionKind
 from fabrictwin.model.controller import PeerKind
@@ -18,7 +19,15 @@ from fabrictwin.model.fabric import PortRef
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.subnet.lids import LFT_BLOCK_LIDS
 
-_FCP_KINDS = {FCP_UPDATE: "update", FCP_RESYNC: "resync", FCP_LOST: "lost", FCP_INIT: "init"}
+_FCP_KINDS = {
+    FCP_UPDATE: "update",
+    FCP_RESYNC: "resync",
+    FCP_LOST: "lost",
+    FCP_INIT: "init",
+    PFC_FRAME: "pfc",
+}
+_FCP_VALUES = {FCP_RESYNC: "lost_blocks", PFC_FRAME: "quanta"}
+"""What the value of a record is, if it is not an FCCL."""
 
 Row = dict[str, Any]
 
@@ -127,15 +136,18 @@ def _fcp(record: Row, names: Names) -> Row:
         "to": names.port(port),
         "vl": vl,
         "kind": _FCP_KINDS.get(record["kind"], str(record["kind"])),
-        "lost_blocks" if record["kind"] == FCP_RESYNC else "fccl": record["value"],
+        _FCP_VALUES.get(record["kind"], "fccl"): record["value"],
         "arrival_ps": record["arrival_ps"],
     }
 
 
 def _show_fcp(row: Row) -> str:
+    arrives = show_ns(row["arrival_ps"])
+    if "quanta" in row:
+        said = f"pause {row['quanta']} quanta" if row["quanta"] else "resume"
+        return f"pfc     {row['from']} → {row['to']}  priority {row['vl']} {said}  arrives {arrives}"
     said = f"lost {row['lost_blocks']} blocks" if "lost_blocks" in row else f"FCCL {row['fccl']}"
     kind = "" if row["kind"] == "update" else f" ({row['kind']})"
-    arrives = show_ns(row["arrival_ps"])
     return f"fcp     {row['from']} → {row['to']}  vl {row['vl']} {said}{kind}  arrives {arrives}"
 
 

@@ -108,15 +108,21 @@ LAYOUTS = (
         "fcp",
         pb.RECORD_KIND_FCP,
         1,
-        "a flow-control packet for one VL of a port",
+        "a flow-control packet for one VL of a port, or a PFC frame for one priority",
         (
             Field("arrival_ps", "<i8", "ps", "arrival of its last byte"),
             Field("pv", "<i4", "", "port index * VLs + VL of the data sender that hears it"),
             Field(
-                "value", "<i4", "credit blocks", "FCCL, modulo 4096; for a re-synchronisation the blocks lost"
+                "value",
+                "<i4",
+                "credit blocks",
+                "FCCL, modulo 4096; for a re-synchronisation the blocks lost; of a PFC frame pause quanta",
             ),
             Field(
-                "kind", "<i4", "", "0 update, 1 re-synchronisation, 2 lost on the link, 3 link initialisation"
+                "kind",
+                "<i4",
+                "",
+                "0 update, 1 re-synchronisation, 2 lost on the link, 3 link initialisation, 4 PFC frame",
             ),
         ),
     ),

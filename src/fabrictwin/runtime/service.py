@@ -134,7 +134,7 @@ async def _serve(service: Service, settings: Settings, log: Log) -> None:
         await asyncio.to_thread(host.directory.announce, service.process, record)
         await service.run(host)
         await asyncio.to_thread(host.directory.withdraw, service.process)
-    except FabricTwinError as error:
+    except Exception as error:
         failed = replace(record, error=f"{type(error).__name__}: {error}")
         # Where Redis takes no writes, the director notices by itself.
         with suppress(BusError):

@@ -65,6 +65,15 @@ def test_fcp_shows_the_port_that_advertises_and_the_one_that_hears(plan: Plan) -
     ]
 
 
+def test_pfc_frame_shows_the_priority_that_it_pauses_and_how_long(plan: Plan) -> None:
+    pv = _port(plan, "h0/1") * plan.vls
+    shown = [_lines(plan, "fcp", pv=pv, value=quanta, kind=4, arrival_ps=1_234)[0] for quanta in (65535, 0)]
+    assert shown == [
+        "pfc     sw0/1 → h0/1  priority 0 pause 65535 quanta  arrives 1.234 ns",
+        "pfc     sw0/1 → h0/1  priority 0 resume  arrives 1.234 ns",
+    ]
+
+
 def test_subnet_records_show_nodes_and_lids(plan: Plan) -> None:
     switch = plan.scenario.fabric.index_of["sw0"]
     assert _lines(plan, "notice", node=switch, port=2, kind=0) == ["notice  sw0/2 link_state 0  at 0.000 ns"]
