@@ -153,7 +153,11 @@ duration: 150us
 fabric:
   technology: roce
   topology: {_TWO_LEVELS}
-  switch_model: {{base: spectrum4, shared_buffer: 2MB, alpha: 1/8, ecn: {{kmin: 50KB, kmax: 200KB, pmax: 0.2}}}}
+  switch_model:
+    base: spectrum4
+    shared_buffer: 2MB
+    alpha: 1/8
+    ecn: {{kmin: 50KB, kmax: 200KB, pmax: 0.2}}
   mtu: 4096
 congestion_control: {{algorithm: dcqcn, profile: hpcc}}
 workload:
@@ -169,7 +173,7 @@ fabric:
     base: tomahawk5
     shared_buffer: 2MB
     pfc_watchdog: {{poll: 15us, detection: 30us, restoration: 30us}}
-  hca_model: {{base: connectx7_roce, loss_recovery: selective_repeat, ack_timeout: 60us, receive_buffer: 256KiB}}
+  hca_model: {{base: connectx7_roce, loss_recovery: selective_repeat, ack_timeout: 60us}}
 qos: {{lossless_priorities: [3], strict: [6], weights: {{0: 1, 3: 3}}}}
 workload:
   - {{kind: permutation, pattern: shift, shift: 4, message: 32KiB, count: forever}}
