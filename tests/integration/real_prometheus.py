@@ -110,7 +110,7 @@ def running_prometheus(
         shutil.copy(path, configuration / "rules" / f"{path.name}.yml")
     (configuration / "targets" / "twin.json").write_text(json.dumps(target_groups(twin, targets)))
     command = [program, f"--config.file={file}", f"--storage.tsdb.path={folder / 'data'}", "--log.level=warn"]
-    process, url = _start(command, folder / "log")
+    process, url = start_on_free_port(command, folder / "log")
     try:
         yield Prometheus(url)
     finally:
@@ -118,8 +118,8 @@ def running_prometheus(
         process.wait(PATIENCE_S)
 
 
-def _start(command: list[str], log: Path) -> tuple[subprocess.Popen[bytes], str]:
-    """Starts it on a free port; returns it, ready, and where it answers."""
+def start_on_free_port(command: list[str], log: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Starts a server of Prometheus' family on a free port; returns it, ready, and where it answers."""
     for _ in range(PORTS_TO_TRY):
         address = f"127.0.0.1:{_free_port()}"
         with log.open("w") as stream:

@@ -73,6 +73,12 @@ _IBTA: tuple[Row, ...] = (
 _PORT: tuple[Row, ...] = (
     ("up", "1", "port_up", "1: its link is active."),
     ("rate_bytes_per_second", "bytes per second of fabric time", "port_rate", "Data rate of its link now."),
+    (
+        "enabled_rate_bytes_per_second",
+        "bytes per second of fabric time",
+        "enabled_rate",
+        "Data rate that its link was cabled for; more than the rate now: the link is degraded.",
+    ),
 )
 
 _INFINIBAND_PORT: tuple[Row, ...] = (
@@ -288,6 +294,12 @@ CATALOGUE: tuple[Metric, ...] = (
         "1: the fault has been injected and not cleared.",
         Service.DIRECTOR,
         ("fault", "kind", "target"),
+    ),
+    _value(
+        "deadlocked_outputs",
+        "outputs",
+        "Outputs that wait for each other in a circle, for ever; 0: no deadlock is known.",
+        Service.DIRECTOR,
     ),
     _value("commands_total", "commands", "Commands accepted.", Service.DIRECTOR, ("do",)),
     _value(

@@ -161,6 +161,7 @@ COLUMNS: dict[str, Callable[[Snapshot], np.ndarray]] = {
     "port_state": lambda s: np.where(s.port.up == 1, _ACTIVE, _DOWN),
     "physical_state": lambda s: np.where(s.port.up == 1, _LINK_UP, _POLLING),
     "port_rate": _rate,
+    "enabled_rate": lambda s: s.layout.enabled_rates,
     "device_rate": _rate,
     "xmit_wait_ps": lambda s: waited_for_credits(s.port_more, s.pv, s.now_ps),
     "queued_bytes": _queued_bytes,

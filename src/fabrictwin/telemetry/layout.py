@@ -72,6 +72,12 @@ class Layout:
         return position
 
     @cached_property
+    def enabled_rates(self) -> np.ndarray:
+        """[n] bytes per second that the link of each port was cabled for."""
+        links = self.plan.scenario.fabric.link_at
+        return np.array([links[end].rate_bps // 8 for end in self.ends], np.int64)
+
+    @cached_property
     def switch_of_port(self) -> np.ndarray:
         """[switch ports] which of the shard's switches has it."""
         nodes = [self.ends[position].node for position in self.switch_ports]

@@ -117,6 +117,8 @@ def test_exporter_gives_state_and_rate_of_links(scraped: Scraped) -> None:
         assert scraped.value(kind, "fabrictwin_port_up", **labels) == (row["state"] == "active")
         rate = scraped.value(kind, "fabrictwin_port_rate_bytes_per_second", **labels)
         assert rate == row["rate_bps"] // 8
+        enabled = scraped.value(kind, "fabrictwin_port_enabled_rate_bytes_per_second", **labels)
+        assert enabled == 400 * 10**9 // 8
     assert {row["rate_bps"] for _, row in _ports(scraped)} == {400 * 10**9, 100 * 10**9}
 
 

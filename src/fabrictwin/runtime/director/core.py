@@ -150,6 +150,7 @@ class Director:
         health.reached_ps = twin.reached_ps
         for state in TwinState:
             health.set("fabrictwin_twin_state", int(state is twin.state), str(state))
+        health.set("fabrictwin_deadlocked_outputs", len(twin.deadlock.cycle) if twin.deadlock else 0)
         active = (
             {} if self._orders is None else {each.fault.name: each.fault for each in self.active_faults()}
         )
