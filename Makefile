@@ -8,11 +8,13 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BUILD := build
 SCENARIOS := deploy/scenarios
+# Of docker-compose.yml; none: PROFILES=
+PROFILES ?= observability
 # The tests of a file share what is costly to start, so that they stay together.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-all check lint types bench protos check-protos clean
+.PHONY: help setup demo up down test test-slow test-compose test-all check lint types bench protos check-protos clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,11 +31,20 @@ $(STAMP): pyproject.toml
 demo: $(STAMP) ## bring a live twin up, break a cable under load, see it heal, do it again in one process
 	@BUILD=$(BUILD) FABRICTWIN=$(BIN)/fabrictwin sh deploy/demo.sh
 
+up: ## bring a twin up in containers, with Prometheus, Alertmanager and Grafana; see docs/compose.md
+	@COMPOSE_PROFILES=$(PROFILES) sh deploy/up.sh
+
+down: ## end it; nothing is left but its image
+	@sh deploy/down.sh
+
 test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not compose"
 
 test-slow: $(STAMP) ## the slow tests alone
-	$(PYTEST) -m slow
+	$(PYTEST) -m "slow and not compose"
+
+test-compose: $(STAMP) ## the twin in containers; as root it starts an engine of its own where none runs
+	$(BIN)/pytest -m compose -rs tests/compose
 
 test-all: test test-slow ## every test; with HYPOTHESIS_PROFILE=default on random fabrics that are new each time
 

@@ -11,6 +11,7 @@ from fabrictwin.api.v1 import director_pb2
 from fabrictwin.api.v1.director_pb2_grpc import add_DirectorServicer_to_server
 from fabrictwin.runtime.blueprint import DIRECTOR, Blueprint
 from fabrictwin.runtime.director.core import Director
+from fabrictwin.runtime.scenario_source import read_source
 from fabrictwin.runtime.service import Host
 from fabrictwin.runtime.settings import Settings
 from fabrictwin.telemetry import Exporter, Health
@@ -26,7 +27,7 @@ class DirectorService:
 
     Args:
         settings: Where and how it runs.
-        prepared: The scenario to begin with; None: it waits for one to be loaded.
+        prepared: The scenario to begin with, worked out; None: that of the settings, or it waits for one.
     """
 
     largest_request_bytes = LARGEST_SCENARIO_BYTES
@@ -37,6 +38,7 @@ class DirectorService:
         self._director = Director(settings.twin, Health(settings.twin, Name.DIRECTOR, DIRECTOR, ""))
         self._exporter = Exporter(self._director.health)
         self._prepared = prepared
+        self._scenario = settings.scenario
 
     @property
     def fabric_time_ps(self) -> int:
@@ -58,6 +60,8 @@ class DirectorService:
         self._director.attach(host)
         if self._prepared is not None:
             await self._director.begin(self._prepared, start=True)
+        elif self._scenario is not None:
+            await self._director.load(read_source(self._scenario), start=True)
         await host.server.set_serving()
         await host.stopping.wait()
         await self._director.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -20,10 +22,11 @@ from fabrictwin.api.v1.director_pb2_grpc import DirectorStub
 from fabrictwin.runtime.bus.server import connect
 from fabrictwin.runtime.bus.twin import Keys, create_twin
 from fabrictwin.runtime.embedded_redis import EmbeddedRedis
+from fabrictwin.runtime.health_check import check
 from fabrictwin.runtime.interceptors import PROBLEMS_KEY
 from fabrictwin.runtime.version import VERSION
-from integration.patience import PATIENCE_S
-from integration.services_at_work import REPOSITORY, Running, run_module
+from integration.patience import PATIENCE_S, wait_until
+from integration.services_at_work import REPOSITORY, Running, environment, run_module
 
 SERVICES = {
     "director": "Director",
@@ -71,6 +74,31 @@ def test_service_starts_tells_how_it_is_and_drains(service: str, redis_url: str,
         assert f'service="{service}"' in page
         assert running.end() == 0
         assert running.lines()[-1]["event"] == "ended"
+
+
+def test_health_check_says_what_the_service_says(redis_url: str, tmp_path: Path) -> None:
+    arguments = ["--redis", redis_url, "--twin", "checked"]
+    with run_module("services.switch_node", arguments, tmp_path / "log") as running:
+        address = running.address
+        assert check(address) == "NOT_SERVING"
+        command = [sys.executable, "-m", "fabrictwin.runtime.health_check", address]
+        asked = subprocess.run(command, env=environment(), capture_output=True, text=True)
+        assert (asked.returncode, asked.stdout) == (1, "NOT_SERVING\n")
+    assert check(address) == "UNAVAILABLE"
+
+
+def test_director_begins_with_its_scenario_and_reads_its_secrets(redis_url: str, tmp_path: Path) -> None:
+    secret = tmp_path / "redis_url"
+    secret.write_text(f"{redis_url}\n")
+    scenario = tmp_path / "given.yaml"
+    scenario.write_text("{version: 1, name: given, fabric: {topology: {generator: single_switch, hosts: 2}}}")
+    arguments = ["--redis", f"file://{secret}", "--twin", "mine", "--scenario", str(scenario)]
+    with run_module("services.director", arguments, tmp_path / "log") as running:
+        with grpc.insecure_channel(running.address) as channel:
+            wait_until(lambda: _health(channel) == SERVING)
+            status = DirectorStub(channel).Status(pb.StatusRequest(), timeout=PATIENCE_S)
+        assert (status.scenario, status.state) == ("given", pb.TWIN_STATE_STARTING)
+        assert running.end() == 0
 
 
 def test_status_of_an_empty_twin(director: Running) -> None:

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fabrictwin.errors import InputError, Problem
@@ -43,9 +44,19 @@ def _read_twin(text: str) -> str:
 
 
 def _read_redis(text: str) -> str:
-    if not text.startswith(("redis://", "rediss://", "unix://")):
-        raise ValueError(f"expected redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH, got {text!r}")
+    if not text.startswith(("redis://", "rediss://", "unix://", "file:///")):
+        raise ValueError(
+            "expected redis://HOST:PORT, rediss://HOST:PORT, unix:///PATH, or file:///PATH of a file with "
+            f"one of these, got {text!r}"
+        )
     return text
+
+
+def _read_file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise ValueError(f"expected a file, got {text!r}")
+    return path
 
 
 def _read_shard(text: str) -> ShardOf:
@@ -108,6 +119,7 @@ class Option:
 OPTIONS = {
     "twin": Option(_read_twin, "NAME", "name of the twin; prefix of its keys in Redis"),
     "redis": Option(_read_redis, "URL", "the Redis server that carries the bus"),
+    "scenario": Option(_read_file, "FILE", "what the director begins with; default: it waits for one"),
     "shard": Option(_read_shard, "I/N", "this process is number I, from 0, of N"),
     "listen": Option(str, "HOST", "address that the gRPC and metrics ports are bound to"),
     "port": Option(_read_port, "PORT", "gRPC port; 0: any that is free"),
@@ -133,6 +145,7 @@ class Settings:
 
     twin: str = "fabrictwin"
     redis: str = "redis://127.0.0.1:6379/0"
+    scenario: Path | None = None
     shard: ShardOf = ShardOf(0, 1)  # noqa: RUF009  a tuple does not change
     listen: str = "127.0.0.1"
     port: int = 0

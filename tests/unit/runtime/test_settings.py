@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +49,16 @@ def test_shard_that_is_none_is_refused(text: str) -> None:
 def test_advertised_host_is_the_listening_one_by_default() -> None:
     assert read_settings("x", ["--listen", "127.0.0.2"], {}).host == "127.0.0.2"
     assert read_settings("x", ["--listen", "0.0.0.0", "--advertise", "switch0"], {}).host == "switch0"
+
+
+def test_redis_url_may_stand_in_a_file() -> None:
+    url = "file:///run/secrets/redis_url"
+    assert read_settings("x", [], {"FABRICTWIN_REDIS": url}).redis == url
+
+
+def test_scenario_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    with pytest.raises(InputError, match="expected a file, got"):
+        read_settings("x", ["--scenario", str(path)], {})
+    path.touch()
+    assert read_settings("x", ["--scenario", str(path)], {}).scenario == path

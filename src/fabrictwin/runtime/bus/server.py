@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit, urlunsplit
+from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import redis
 from redis import exceptions
@@ -23,6 +24,8 @@ from fabrictwin.runtime.bus.errors import (
 )
 
 SCHEMES = ("redis", "rediss", "unix")
+FILE = "file"
+"""Scheme of a URL that names a file with the true one: a secret, which belongs in no command line."""
 LEAST_VERSION = (6, 2)
 """XADD NOMKSTREAM and XTRIM MINID."""
 CONNECT_S = 10.0
@@ -37,15 +40,19 @@ def connect(url: str) -> redis.Redis:
     """A client of a server that answers, lets us in and is new enough. It never repeats a command by itself.
 
     Args:
-        url: ``redis://[user:password@]host:port[/database]``, ``rediss://…`` or ``unix://[user:password@]/path``.
+        url: ``redis://[user:password@]host:port[/database]``, ``rediss://…``, ``unix://[user:password@]/path``,
+            or ``file:///path`` of a file that holds one of these.
 
     Raises:
-        InputError: The URL is not one of these.
+        InputError: The URL is not one of these, or the file cannot be read.
         BusError: The server cannot be used; the message says why.
     """
+    if urlsplit(url).scheme == FILE:
+        url = _read_url(url)
     if urlsplit(url).scheme not in SCHEMES:
         raise InputError.of(
-            f"{url!r} is not a Redis URL; expected redis://host:port, rediss://host:port or unix:///path"
+            f"{hide_password(url)!r} is not a Redis URL; expected redis://host:port, rediss://host:port, "
+            f"unix:///path, or file:///path of a file with one of these"
         )
     try:
         client = redis.Redis.from_url(
@@ -64,6 +71,14 @@ def connect(url: str) -> redis.Redis:
         wanted = ".".join(map(str, LEAST_VERSION))
         raise BusServerError(f"{hide_password(url)} is Redis {version}; the bus needs {wanted} or newer")
     return client
+
+
+def _read_url(url: str) -> str:
+    path = Path(unquote(urlsplit(url).path))
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError.of(f"cannot read the URL of the Redis server: {error}", file=str(path)) from error
 
 
 def hide_password(url: str) -> str:
