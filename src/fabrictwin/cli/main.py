@@ -59,6 +59,7 @@ VERBS = {
     "fault": Verb("fault", "app", "List the faults of a twin, inject one, clear one."),
     "workload": Verb("workload", "app", "List the traffic of a twin, start some, stop some."),
     "bus": Verb("bus", "app", "Read along on the bus of a live twin."),
+    "compare": Verb("compare", "compare", "Run a scenario as InfiniBand and as RoCE, side by side."),
     "bench": Verb("bench", "bench", "Measure speed and memory; one JSON line a case."),
 }
 

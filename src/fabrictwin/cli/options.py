@@ -20,6 +20,20 @@ JsonTarget = Annotated[
         show_default=False,
     ),
 ]
+ReportTarget = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a page with charts here.", show_default=False),
+]
+UntilTime = Annotated[
+    str | None,
+    typer.Option("--until", metavar="TIME", help="Stop at this fabric time, e.g. 2ms.", show_default=False),
+]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, metavar="N", help="Runs at a time; default: one a core.", show_default=False
+    ),
+]
 TwinName = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from fabrictwin.cli.console import diagnostics
+from fabrictwin.cli.console import diagnostics, printable
 from fabrictwin.engine.simulation import Progress
 from fabrictwin.units import show_time
 
@@ -67,6 +67,29 @@ def fabric_progress(end_ps: int | None) -> Iterator[Observer | None]:
 
     with bar:
         yield observe
+
+
+@contextmanager
+def count_progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
+    """Shows on standard error how many of several runs are done.
+
+    Args:
+        what: What the runs are, in the plural.
+        total: How many there are.
+
+    Yields:
+        What to call when one more is done, with its name.
+    """
+    console = diagnostics()
+    if not console.is_terminal:
+        yield lambda name: None
+        return
+    text = TextColumn("{task.completed:.0f} of {task.total:.0f} {task.description}")
+    columns = [text, BarColumn(None if console.width < WIDE else 40), TimeElapsedColumn()]
+    bar = Bar(*columns, TextColumn("[dim]{task.fields[last]}"), console=console, transient=True)
+    task = bar.add_task(what, total=total, last="")
+    with bar:
+        yield lambda name: bar.update(task, advance=1, last=printable(name))
 
 
 def _columns(width: int) -> list[ProgressColumn]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fabrictwin.cli.console import printable
+from fabrictwin.model.fabric import Technology
 from fabrictwin.units import PS_PER_NS, PS_PER_S, show_rate, show_size, show_time
 
 Result = dict[str, Any]
@@ -74,14 +75,24 @@ def job_row(job: Result) -> list[str]:
         f"{job['iterations']:,}",
         show_ns(sum(times) / len(times)) if times else "-",
         show_ns(max(times)) if times else "-",
-        _bandwidth(job["algbw_bps"]),
-        _bandwidth(job["busbw_bps"]),
+        bandwidth(job["algbw_bps"]),
+        bandwidth(job["busbw_bps"]),
     ]
 
 
-def _bandwidth(bps: float | None) -> str:
-    """Collectives are quoted in gigabytes a second."""
+def bandwidth(bps: float | None) -> str:
+    """A bandwidth of a collective, which is quoted in gigabytes a second; ``-`` without one."""
     return f"{bps / 8e9:.2f} GB/s" if bps else "-"
+
+
+def held_back_words(technology: str) -> str:
+    """What keeps a port of a technology from sending although its link is free."""
+    return "paused by PFC" if technology == Technology.ROCE else "waited for credits"
+
+
+def held_back_ns(port: Result) -> float:
+    """How long a port was kept from sending, summed over its VLs: without credits, or paused."""
+    return float(port["port_xmit_wait"] + port["pfc_paused_ns"])
 
 
 def event_row(event: Result) -> list[str]:

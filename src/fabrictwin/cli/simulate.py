@@ -13,26 +13,22 @@ from rich.text import Text
 from fabrictwin.cli.console import diagnostics, output, print_warnings, printable
 from fabrictwin.cli.expectations import judge
 from fabrictwin.cli.memory import peak_rss_bytes
-from fabrictwin.cli.options import JsonTarget, ScenarioFile
+from fabrictwin.cli.options import JsonTarget, ReportTarget, ScenarioFile, UntilTime
 from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_json, write_text
 from fabrictwin.cli.progress import fabric_progress
 from fabrictwin.cli.result_rows import Result
+from fabrictwin.cli.run_end import check_end, known_end
 from fabrictwin.cli.summary import print_summary
 from fabrictwin.cli.time_option import read_time_ps
 from fabrictwin.engine.simulation import Progress, Simulation
-from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.command import read_command_log
 from fabrictwin.model.scenario import Scenario, load_scenario
 from fabrictwin.runtime.offline import open_simulation
-from fabrictwin.units import show_time
 
 
 def simulate(
     scenario: ScenarioFile,
-    until: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Stop at this fabric time, e.g. 2ms.", show_default=False),
-    ] = None,
+    until: UntilTime = None,
     shards: Annotated[
         int, typer.Option(min=1, metavar="N", help="Split the fabric into N logical processes.")
     ] = 1,
@@ -41,10 +37,7 @@ def simulate(
         typer.Option(metavar="LOG", help="Do what people did to a live twin (its log).", show_default=False),
     ] = None,
     json: JsonTarget = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.html", help="Write a page with charts here.", show_default=False),
-    ] = None,
+    report: ReportTarget = None,
 ) -> None:
     """Runs a scenario, packet by packet, and says what happened.
 
@@ -56,7 +49,7 @@ def simulate(
     check_writable([json, report], inputs=[scenario] if commands is None else [scenario, commands])
     loaded = load_scenario(scenario)
     print_warnings(loaded.warnings)
-    _check_end(loaded, until_ps, str(scenario))
+    check_end(loaded, until_ps, str(scenario))
     replayed = () if commands is None else read_command_log(commands, loaded)
     simulation = open_simulation(loaded, shards=shards, commands=replayed)
     times = _run(simulation, until_ps, loaded)
@@ -70,22 +63,11 @@ def simulate(
     judge(text for expectation in loaded.expectations for text in expectation.failures(result))
 
 
-def _check_end(scenario: Scenario, until_ps: int | None, file: str) -> None:
-    """Says where the end of a run is not what one would expect."""
-    if not scenario.jobs and until_ps is None and not scenario.says_duration:
-        raise InputError.of(
-            "without a workload nothing ends the run: give it a 'duration', or --until", file=file
-        )
-    if until_ps is not None and until_ps > scenario.duration_ps:
-        duration = show_time(scenario.duration_ps)
-        print_warnings([Problem(f"the run ends earlier, with the scenario: at {duration}", field="--until")])
-
-
 def _run(simulation: Simulation, until_ps: int | None, scenario: Scenario) -> dict[str, float]:
     """Runs it; returns the wall time of the whole and of the start, in which the first run compiles."""
     reports_s: list[float] = []
     started_s = time.perf_counter()
-    with fabric_progress(_known_end(until_ps, scenario)) as show:
+    with fabric_progress(known_end(until_ps, scenario)) as show:
 
         def observe(progress: Progress) -> None:
             if not reports_s:
@@ -96,12 +78,6 @@ def _run(simulation: Simulation, until_ps: int | None, scenario: Scenario) -> di
         simulation.run(until_ps, observe)
     wall_s = time.perf_counter() - started_s
     return {"wall_s": round(wall_s, 6), "startup_s": round(min(reports_s, default=wall_s), 6)}
-
-
-def _known_end(until_ps: int | None, scenario: Scenario) -> int | None:
-    """Fabric time at which a run stops at the latest; None: nobody knows when its work is done."""
-    ends = [until_ps, scenario.duration_ps if scenario.says_duration else None]
-    return min((end for end in ends if end is not None), default=None)
 
 
 def _write_report(target: Path, simulation: Simulation, result: Result) -> None:

@@ -18,6 +18,8 @@ from fabrictwin.cli.result_rows import (
     Result,
     event_row,
     flow_row,
+    held_back_ns,
+    held_back_words,
     iterating_jobs,
     job_row,
     port_load,
@@ -120,7 +122,8 @@ def _print_ports(console: Console, result: Result) -> None:
     sending = [port for port in result["ports"] if port["port_xmit_data"]]
     if not sending:
         return
-    table = plain_table("busiest ports", ["port", "peer"], ["rate", "sent", "busy", "waited for credits"])
+    held_back = held_back_words(result["fabric"]["technology"])
+    table = plain_table("busiest ports", ["port", "peer"], ["rate", "sent", "busy", held_back])
     for port in sorted(sending, key=lambda port: -port_load(port, time_ns))[:PORTS_SHOWN]:
         table.add_row(
             port_name(port),
@@ -128,7 +131,7 @@ def _print_ports(console: Console, result: Result) -> None:
             show_rate(port["rate_bps"]),
             show_size(port["port_xmit_data"]),
             f"{port_load(port, time_ns):.1%}",
-            f"{share(port['port_xmit_wait'], time_ns):.1%}",
+            f"{share(held_back_ns(port), time_ns):.1%}",
         )
     _print_table(console, table)
 

@@ -129,6 +129,15 @@ class Readout:
         """[ports] time that candidates have waited for credits, those that still wait included."""
         return waited_for_credits(self.by_port("port_more"), self.by_port_vl("pv"), self.now_ps)
 
+    @property
+    def paused_ps(self) -> np.ndarray:
+        """[ports] time that priorities have been paused by PFC, those that still are included."""
+        if self.plan.scenario.fabric.technology is not Technology.ROCE:
+            return np.zeros(self.plan.ports.total, np.int64)
+        lane = self.by_port_vl("lane")
+        since_ps = np.where(lane.until_ps != 0, np.maximum(self.now_ps - lane.paused_at_ps, 0), 0)
+        return np.asarray((lane.paused_ps + since_ps).reshape(-1, self.plan.vls).sum(axis=1))
+
     def _nodes_of_qps(self, end: str) -> np.ndarray:
         nodes = [getattr(flow, end).node for _, flow in self.plan.flows for _ in range(flow.qps)]
         return np.array(nodes, np.int64)

@@ -72,6 +72,7 @@ def describe_ports(readout: Readout) -> list[dict[str, Any]]:
     plan, fabric = readout.plan, readout.plan.scenario.fabric
     columns = {name: readout.counter(name).tolist() for name in PORT_COUNTERS}
     columns["port_xmit_wait"] = (readout.xmit_wait_ps // PS_PER_NS).tolist()
+    columns["pfc_paused_ns"] = (readout.paused_ps // PS_PER_NS).tolist()
     port = readout.by_port("port")
     rows: list[dict[str, Any]] = []
     for index, node in enumerate(fabric.nodes):
@@ -178,7 +179,7 @@ def _describe_totals(readout: Readout, flows: list[dict[str, Any]]) -> dict[str,
 
 ETHERNET_TOTALS = (
     *("ecn_marked", "cnp_sent", "cnp_received"),
-    *("pfc_pause_sent", "pfc_pause_received", "lossless_drops"),
+    *("pfc_pause_sent", "pfc_pause_received", "pfc_paused_ns", "lossless_drops"),
 )
 """Totals that are 0 on InfiniBand."""
 
@@ -191,6 +192,7 @@ def _describe_ethernet_totals(readout: Readout) -> dict[str, int]:
         "cnp_received": int(readout.rates.cnps.sum()),
         "pfc_pause_sent": int(more.pauses_sent.sum()),
         "pfc_pause_received": int(more.pauses_heard.sum()),
+        "pfc_paused_ns": int(readout.paused_ps.sum()) // PS_PER_NS,
         "lossless_drops": int(more.lossless_drops.sum()),
     }
 

@@ -45,6 +45,7 @@ RESULT_FIELDS: dict[str, ResultField] = {
         _values(
             *("node", "port", "guid", "peer", "rate_bps", "state"),
             *("port_xmit_data", "port_xmit_pkts", "port_xmit_discards", "port_xmit_wait"),
+            "pfc_paused_ns",
             *("port_rcv_data", "port_rcv_pkts", "port_rcv_errors", "port_rcv_switch_relay_errors"),
             *("symbol_error_counter", "local_link_integrity_errors", "link_downed_counter", "vl15_dropped"),
             *("port_mark_fecn", "port_pkt_rcv_fecn", "port_pkt_rcv_becn", "flow_control_packets"),
@@ -56,7 +57,7 @@ RESULT_FIELDS: dict[str, ResultField] = {
             *("packets", "bytes", "messages", "dropped_packets", "retransmitted_packets", "failed_messages"),
             *("fecn_marked", "becn_received", "flow_control_packets", "xmit_wait_ns"),
             *("ecn_marked", "cnp_sent", "cnp_received", "pfc_pause_sent", "pfc_pause_received"),
-            *("lossless_drops",),
+            *("pfc_paused_ns", "lossless_drops"),
         )
     ),
     "deadlock": ResultField({"cycle": ResultField(chosen_by="index"), "since_ns": _VALUE}),

@@ -114,7 +114,9 @@ def example_result() -> dict[str, Any]:
     samples = example_samples()
     sent, waited = samples.port_xmit_bytes[-1], samples.xmit_wait_ps[-1]
     ports = [
-        port | {"port_xmit_data": int(sent[index]), "port_xmit_wait": int(waited[index]) // PS_PER_NS}
+        port
+        | {"port_xmit_data": int(sent[index]), "port_xmit_wait": int(waited[index]) // PS_PER_NS}
+        | {"pfc_paused_ns": 0}
         for index, port in enumerate(samples.ports)
     ]
     flows = [_flow(index, int(count)) for index, count in enumerate(samples.delivered_bytes[-1])]

@@ -28,8 +28,13 @@ PORTS_IN_HEAT = 40
 ROW_HEIGHT = 19
 
 
-def busiest_links(samples: Samples) -> go.Figure:
-    """The ports that sent most and those that waited most: how much of the run they did either."""
+def busiest_links(samples: Samples, held_back: str) -> go.Figure:
+    """The ports that sent most and those that waited most: how much of the run they did either.
+
+    Args:
+        samples: State over fabric time.
+        held_back: What a wait is called.
+    """
     end_ps = int(samples.times_ps[-1])
     rate_bps = np.array([max(port["rate_bps"], 1) for port in samples.ports], dtype=np.float64)
     sent = samples.port_xmit_bytes[-1] * (8 * PS_PER_S * 100 / end_ps) / rate_bps
@@ -38,7 +43,7 @@ def busiest_links(samples: Samples) -> go.Figure:
     rows = list(chosen)[::-1]
     labels = [port_label(samples.ports[row]) for row in rows]
     figure = go.Figure()
-    for name, values, colour in (("waited for credits", waited, VERMILLION), ("sent", sent, BLUE)):
+    for name, values, colour in ((held_back, waited, VERMILLION), ("sent", sent, BLUE)):
         figure.add_bar(
             y=labels,
             x=values[rows],
@@ -61,7 +66,7 @@ def queue_heat(samples: Samples, clock: Clock) -> go.Figure | None:
 
 
 def wait_heat(samples: Samples, clock: Clock) -> go.Figure | None:
-    """Share of each step in which a port had data and no credits."""
+    """Share of each step in which a port had data and no credits, or was paused."""
     waited = shares(samples.xmit_wait_ps, samples.times_ps) * 100
     return _heat(waited, largest(waited.sum(axis=0), PORTS_IN_HEAT), samples, clock, "%", "Purples")
 

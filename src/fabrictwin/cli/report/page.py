@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
 from fabrictwin.cli.report import flows, links
+from fabrictwin.cli.report.html import chart, document, header, section, table
 from fabrictwin.cli.report.layout import make_clock
 from fabrictwin.cli.report.series import Integers, time_axis
-from fabrictwin.cli.report.style import CSS, LINK_ZOOM
+from fabrictwin.cli.report.style import LINK_ZOOM
 from fabrictwin.cli.result_rows import (
     FLOW_NUMBERS,
     FLOW_TEXTS,
@@ -21,12 +21,14 @@ from fabrictwin.cli.result_rows import (
     Result,
     event_row,
     flow_row,
+    held_back_words,
     iterating_jobs,
     job_row,
     show_ns,
     slowest_flows,
 )
 from fabrictwin.engine.samples import Samples
+from fabrictwin.model.fabric import Technology
 from fabrictwin.units import show_rate, show_size
 
 FLOWS_LISTED = 200
@@ -45,7 +47,6 @@ def report_page(result: Result, samples: Samples, latencies_ps: Integers, flow_j
     Returns:
         A complete HTML document; it holds its scripts and styles and fetches nothing.
     """
-    name = escape(result["scenario"]["name"])
     body = [
         _header(result),
         _deadlock(result["deadlock"]),
@@ -55,13 +56,7 @@ def report_page(result: Result, samples: Samples, latencies_ps: Integers, flow_j
         _flow_table(result["flows"]),
         _footer(result),
     ]
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name} · FabricTwin</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{CSS}</style>'
-        f"<script>{get_plotlyjs()}</script></head>\n<body><main>\n"
-        + "\n".join(part for part in body if part)
-        + f"\n</main><script>{LINK_ZOOM}</script></body></html>\n"
-    )
+    return document(result["scenario"]["name"], body, LINK_ZOOM)
 
 
 def _header(result: Result) -> str:
@@ -77,15 +72,11 @@ def _header(result: Result) -> str:
         "retransmitted packets": f"{totals['retransmitted_packets']:,}",
         f"{marks.removesuffix('_marked').upper()} marks": f"{totals[marks]:,}",
     }
-    shown = "".join(
-        f'<div class="tile"><b>{escape(str(value))}</b><span>{label}</span></div>'
-        for label, value in tiles.items()
+    lead = (
+        f"{fabric['switches']} switches, {fabric['hcas']} HCAs, {fabric['links']} links, "
+        f"{fabric['technology']} · seed {scenario['seed']}"
     )
-    return (
-        f'<header><h1>{escape(scenario["name"])}</h1><p class="lead">{fabric["switches"]} switches, '
-        f"{fabric['hcas']} HCAs, {fabric['links']} links, {escape(fabric['technology'])} · "
-        f'seed {scenario["seed"]}</p></header>\n<div class="tiles">{shown}</div>'
-    )
+    return header(scenario["name"], lead, tiles)
 
 
 def _deadlock(deadlock: Result | None) -> str:
@@ -129,8 +120,9 @@ def _charts(
         )
     yield _section(
         "Which links carried the most, and which were held back?",
-        "The ports that were sending for most of the run, and those that had data but no credits.",
-        links.busiest_links(samples),
+        "The ports that were sending for most of the run, and those that were held back although their link "
+        "was free.",
+        links.busiest_links(samples, held_back_words(result["fabric"]["technology"])),
     )
     yield "</div>"
     yield _over_time(
@@ -139,12 +131,7 @@ def _charts(
         links.queue_heat(samples, clock),
         "Nothing waited for an output port at any sample.",
     )
-    yield _over_time(
-        "Where did ports wait for credits, so that congestion spread upstream?",
-        "Share of each step in which a port had a packet and could not send it for want of credits.",
-        links.wait_heat(samples, clock),
-        "No port ever waited for credits.",
-    )
+    yield _waits(result, links.wait_heat(samples, clock))
     yield _over_time(
         "On which links did the load change?",
         "Share of its rate at which each port sent; the ports where it changed most during the run.",
@@ -153,40 +140,31 @@ def _charts(
     )
 
 
+def _waits(result: Result, figure: go.Figure | None) -> str:
+    if result["fabric"]["technology"] == Technology.ROCE:
+        return _over_time(
+            "Which ports were paused, so that congestion spread upstream?",
+            "Share of each step in which PFC kept a port from sending, summed over its priorities.",
+            figure,
+            "No port was ever paused.",
+        )
+    return _over_time(
+        "Where did ports wait for credits, so that congestion spread upstream?",
+        "Share of each step in which a port had a packet and could not send it for want of credits.",
+        figure,
+        "No port ever waited for credits.",
+    )
+
+
 def _section(
     title: str, how_to_read: str, figure: go.Figure | None, otherwise: str = "", kind: str = ""
 ) -> str:
-    drawn = f"<p>{otherwise}</p>" if figure is None else _html(figure)
-    return f'<section class="{kind}"><h2>{title}</h2><p>{how_to_read}</p>{drawn}</section>'
+    drawn = f"<p>{otherwise}</p>" if figure is None else chart(figure)
+    return section(title, how_to_read, drawn, kind)
 
 
 def _over_time(title: str, how_to_read: str, figure: go.Figure | None, otherwise: str = "") -> str:
     return _section(title, how_to_read, figure, otherwise, kind="over-time")
-
-
-def _html(figure: go.Figure) -> str:
-    config = {"displayModeBar": False, "responsive": True}
-    html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=config)
-    return html
-
-
-def _table(
-    title: str, note: str, texts: Sequence[str], numbers: Sequence[str], rows: Iterable[Sequence[str]]
-) -> str:
-    side = [""] * len(texts) + [' class="number"'] * len(numbers)
-    head = "".join(
-        f"<th{place}>{escape(name)}</th>" for place, name in zip(side, [*texts, *numbers], strict=True)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{place}>{escape(cell)}</td>" for place, cell in zip(side, row, strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<section><h2>{title}</h2><p>{note}</p><div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div></section>"
-    )
 
 
 def _jobs(jobs: Sequence[Result]) -> str:
@@ -194,7 +172,7 @@ def _jobs(jobs: Sequence[Result]) -> str:
     if not shown:
         return ""
     note = "Algorithm and bus bandwidth as nccl-tests defines them."
-    return _table("How did the jobs fare?", note, JOB_TEXTS, JOB_NUMBERS, map(job_row, shown))
+    return section("How did the jobs fare?", note, table(JOB_TEXTS, JOB_NUMBERS, map(job_row, shown)))
 
 
 def _events(events: Sequence[Result]) -> str:
@@ -203,13 +181,13 @@ def _events(events: Sequence[Result]) -> str:
     listed = events[:EVENTS_LISTED]
     note = f"{len(listed)} of {len(events):,}, in order of fabric time."
     rows = map(event_row, listed)
-    return _table("What happened?", note, ("fabric time", "event"), (), rows)
+    return section("What happened?", note, table(("fabric time", "event"), (), rows))
 
 
 def _flow_table(rows: Sequence[Result]) -> str:
     slowest = slowest_flows(rows, FLOWS_LISTED)
     note = f"{len(slowest)} of {len(rows)}, the slowest first."
-    return _table("Flows", note, FLOW_TEXTS, FLOW_NUMBERS, map(flow_row, slowest))
+    return section("Flows", note, table(FLOW_TEXTS, FLOW_NUMBERS, map(flow_row, slowest)))
 
 
 def _footer(result: Result) -> str:

@@ -18,6 +18,8 @@ h2 { font-size: 18px; margin: 0; }
 .tile b { display: block; font-size: 21px; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: 13px; }
 section { padding: 18px 20px; margin: 0 0 18px; }
+h3 { font-size: 15px; margin: 12px 0 0; }
+section ul { margin: 6px 0 0; padding-left: 20px; }
 section > p { color: var(--soft); margin: 2px 0 8px; }
 .pair { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(520px, 100%), 1fr)); gap: 0 18px; }
 .pair > section { min-width: 0; }

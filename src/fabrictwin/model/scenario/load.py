@@ -28,7 +28,7 @@ from fabrictwin.model.subnet_manager import (
     read_managers,
 )
 from fabrictwin.model.workload import check_service_levels, compile_workload, is_endless, read_workload
-from fabrictwin.model.yaml_loader import LARGEST_FILE_BYTES, read_document, read_text
+from fabrictwin.model.yaml_loader import LARGEST_FILE_BYTES, Document, read_document, read_text
 from fabrictwin.units import PS_PER_S
 
 LONGEST_FINITE_RUN_PS = 100 * PS_PER_S
@@ -96,13 +96,29 @@ def parse_scenario(text: str, *, file: str = "<scenario>", base: Path = Path()) 
     Raises:
         InputError: With every problem of the text.
     """
-    root = Section(read_document(text, file))
+    return expand_document(
+        read_document(text, file), sha256=hashlib.sha256(text.encode()).hexdigest(), base=base
+    )
+
+
+def expand_document(document: Document, *, sha256: str, base: Path = Path()) -> Scenario:
+    """Makes a scenario of a document that has been read, or made.
+
+    Args:
+        document: The document.
+        sha256: Its hash.
+        base: Folder that imported files are looked for in.
+
+    Raises:
+        InputError: With every problem of the document.
+    """
+    root = Section(document)
     if not isinstance(root.value, dict):
         root.refuse(
             f"expected a scenario: a mapping with version, name, fabric, …; got {show_value(root.value)}"
         )
         root.raise_problems()
-    scenario = _read(root, hashlib.sha256(text.encode()).hexdigest(), base)
+    scenario = _read(root, sha256, base)
     root.raise_problems()
     # Without a scenario there is a problem, and it has been raised.
     assert scenario is not None

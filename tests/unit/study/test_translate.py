@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fabrictwin.errors import InputError
+from fabrictwin.model.fabric import Technology
+from fabrictwin.model.hardware import ETHERNET_SWITCH_MODELS, HCA_MODELS, ROCE_HCA_MODELS, SWITCH_MODELS
+from fabrictwin.study.hardware_pairs import PAIRS
+from fabrictwin.study.source import Source
+from fabrictwin.study.translate import Translation, keep, translate, write_topology
+from fabrictwin.study.variants import VARIANTS, expand_variants, pair_up
+from unit.study.study_scenarios import INFINIBAND, ROCE, source_of
+
+
+def _translated(text: str) -> Translation:
+    source = source_of(text)
+    return translate(source, source.expand())
+
+
+def _cables(source: Source) -> list[tuple[str, str, int, int]]:
+    fabric = source.expand().fabric
+    return [
+        (fabric.port_name(link.a), fabric.port_name(link.b), link.rate_bps, link.length_mm)
+        for link in fabric.links
+    ]
+
+
+@pytest.mark.parametrize("text", [INFINIBAND, ROCE])
+def test_translation_keeps_hosts_cables_and_flows(text: str) -> None:
+    own, other = source_of(text), _translated(text).source
+    assert _cables(other) == _cables(own)
+    names = [[flow.name for job in one.expand().jobs for flow in job.flows] for one in (own, other)]
+    assert names[0] == names[1]
+
+
+def test_translation_to_roce_says_what_it_mapped_and_dropped() -> None:
+    form = _translated(INFINIBAND)
+    assert "quantum2 → spectrum4" in form.mapped
+    assert "connectx7 → connectx7_roce" in form.mapped
+    assert "routing ftree → ecmp" in form.mapped
+    dropped = "; ".join(form.dropped)
+    for word in ("hoq_life", "forwarding_latency", "tx_latency", "roots", "qos", "subnet_manager", "expect"):
+        assert word in dropped
+    assert "fault sm_down" in dropped
+    assert "sl 9" in dropped
+    assert "ack_timeout" not in dropped
+
+
+def test_translation_to_roce_makes_every_priority_in_use_lossless() -> None:
+    scenario = _translated(INFINIBAND).source.expand()
+    assert scenario.qos.lossless == {3, 5}
+    assert {flow.sl for job in scenario.jobs for flow in job.flows} <= {3, 5}
+
+
+def test_translation_to_roce_keeps_what_both_have() -> None:
+    scenario = _translated(INFINIBAND).source.expand()
+    assert next(iter(scenario.hca_models.values())).ack_timeout_ps == 500_000_000
+    assert [fault.kind for fault in scenario.faults] == ["link_down"]
+
+
+def test_translation_to_infiniband_routes_what_is_no_tree_with_min_hop() -> None:
+    form = _translated(ROCE)
+    scenario = form.source.expand()
+    assert scenario.fabric.technology is Technology.INFINIBAND
+    assert scenario.routing.engine == "min_hop"
+    assert scenario.congestion_control.algorithm == "ib_cca"
+    assert scenario.faults == ()
+    assert "trident2 → quantum_hdr" in form.mapped
+    assert any("shared_buffer" in text for text in form.dropped)
+
+
+def test_keep_switches_congestion_control_and_pfc_on() -> None:
+    text = ROCE.replace("{algorithm: dcqcn, profile: paper}", "{algorithm: none}").replace("[2]", "[]")
+    text = text.partition("faults")[0]
+    source = source_of(text)
+    scenario = keep(source, source.expand()).source.expand()
+    assert scenario.congestion_control.algorithm == "dcqcn"
+    assert scenario.qos.lossless == {3}
+
+
+def test_write_topology_gives_the_same_fabric_again() -> None:
+    source = source_of(INFINIBAND)
+    again = source.change({("fabric", "topology"): write_topology(source.expand().fabric)})
+    assert _cables(again) == _cables(source)
+
+
+def test_pairs_are_there_for_every_model_of_both_technologies() -> None:
+    rows: dict[Technology, Any] = {
+        Technology.ROCE: {**ETHERNET_SWITCH_MODELS, **ROCE_HCA_MODELS},
+        Technology.INFINIBAND: {**SWITCH_MODELS, **HCA_MODELS},
+    }
+    assert set(PAIRS[Technology.ROCE]) == set(rows[Technology.INFINIBAND])
+    assert set(PAIRS[Technology.INFINIBAND]) == set(rows[Technology.ROCE])
+    for technology, pairs in PAIRS.items():
+        assert {name for names in pairs.values() for name in names} <= set(rows[technology])
+
+
+def test_pair_of_a_fast_fabric_is_a_model_with_fast_ports() -> None:
+    text = ROCE.replace("trident2", "spectrum4").replace("connectx6_roce", "connectx8_roce")
+    assert "spectrum4 → quantum_x800" in _translated(text).mapped
+
+
+def test_pair_that_has_too_few_ports_is_refused_with_the_number() -> None:
+    text = (
+        "version: 1\nname: large\nfabric:\n  topology: {generator: single_switch, hosts: 100}\n"
+        "  switch_model: quantum_x800\n"
+    )
+    with pytest.raises(InputError, match="cannot have 100 ports"):
+        _translated(text)
+
+
+@pytest.mark.parametrize("text", [INFINIBAND, ROCE])
+def test_variants_differ_from_the_plain_form_in_what_they_say(text: str) -> None:
+    source = source_of(text)
+    scenarios = expand_variants(pair_up(source, source.expand()))
+    assert list(scenarios) == list(VARIANTS)
+    assert scenarios["roce_spraying"].routing.spraying
+    assert not scenarios["roce"].routing.spraying
+    assert scenarios["roce"].qos.lossless
+    assert not scenarios["roce_lossy"].qos.lossless
+    for name in ("infiniband_no_cc", "roce_no_cc"):
+        assert scenarios[name].congestion_control.algorithm == "none"
+
+
+def test_variants_with_problems_say_which_one_it_is() -> None:
+    # h2_sonic's headroom for 400 Gb/s is more than this buffer, but only on RoCE is there one.
+    text = ROCE.replace("shared_buffer: 8MB", "shared_buffer: 8MB, pfc_headroom: 400KB")
+    source = source_of(text)
+    pair = pair_up(source, source.expand())
+    changed = pair.forms[Technology.ROCE].source.change({("fabric", "switch_model", "pfc_headroom"): "4MB"})
+    broken = type(pair)({**pair.forms, Technology.ROCE: Translation(changed)}, pair.own)
+    with pytest.raises(InputError) as error:
+        expand_variants(broken)
+    assert all("as 'RoCE" in problem.message for problem in error.value.problems)
