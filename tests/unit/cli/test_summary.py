@@ -89,3 +89,13 @@ def test_summary_of_a_live_twin_has_no_wall_times(console: Console, result: dict
     text = _printed(console, result)
     assert "of fabric time, paused: 12,000,000 packet-hops, " in text
     assert "simulated" not in text
+
+
+def test_summary_of_roce_shows_how_long_ports_were_paused(console: Console, result: dict[str, Any]) -> None:
+    result["fabric"]["technology"] = "roce"
+    for port in result["ports"]:
+        port |= {"port_xmit_wait": 0, "pfc_paused_ns": result["fabric_time_ns"] // 4}
+    text = _printed(console, result)
+    assert "paused by PFC" in text
+    assert "waited for credits" not in text
+    assert "25.0%" in text

@@ -92,3 +92,11 @@ def test_page_of_a_run_without_workload_is_still_complete(
     page = report_page(result | {"flows": [], "jobs": []}, silent, np.zeros(0, np.int64), [])
     assert page.endswith("</html>\n")
     assert "How long did messages take" not in page
+
+
+def test_page_of_roce_speaks_of_pauses(result: dict[str, Any], samples: ExampleSamples) -> None:
+    result["fabric"]["technology"] = "roce"
+    result["totals"]["ecn_marked"] = 5
+    page = _page(result, samples)
+    assert "Which ports were paused" in page
+    assert "wait for credits" not in page
