@@ -15,6 +15,7 @@ from fabrictwin.runtime.scenario_source import read_source
 from fabrictwin.runtime.settings import Settings, ShardOf, read_settings
 from fabrictwin.runtime.shard_process import load_kernels
 from services.congestion_control.service import make_service as make_congestion_control
+from services.director.service import make_paused_service as make_paused_director
 from services.director.service import make_service as make_director
 from services.hca_endpoint.service import make_service as make_hca_endpoint
 from services.subnet_manager.service import make_service as make_subnet_manager
@@ -30,10 +31,15 @@ BY_PREFIX: dict[str, Make] = {
 """The services by the names of their logical processes, but for the number at the end."""
 
 
-def members_of(blueprint: Blueprint) -> tuple[Member, ...]:
-    """The services that a scenario wants, the director first."""
+def members_of(blueprint: Blueprint, *, is_paused: bool = False) -> tuple[Member, ...]:
+    """The services that a scenario wants, the director first.
+
+    Args:
+        blueprint: The scenario.
+        is_paused: Whether the twin waits at fabric time 0.
+    """
     names = blueprint.processes
-    members = [Member(DIRECTOR, make_director, ShardOf(0, 1))]
+    members = [Member(DIRECTOR, make_paused_director if is_paused else make_director, ShardOf(0, 1))]
     for name in names:
         prefix = name.rstrip("0123456789")
         count = sum(other.rstrip("0123456789") == prefix for other in names)
@@ -48,11 +54,12 @@ def run(arguments: list[str]) -> int:
     parser.add_argument(
         "--state-dir", required=True, type=Path, help="folder for twin.json, logs and sockets"
     )
+    parser.add_argument("--paused", action="store_true", help="wait at fabric time 0 until told to go on")
     own, rest = parser.parse_known_args(arguments)
     settings = read_settings(PROGRAM, rest, os.environ, Settings(redis=""))
     blueprint = draw_blueprint(read_source(own.scenario))
     load_kernels(blueprint)
-    stack = LocalStack(settings, own.state_dir, blueprint, members_of(blueprint))
+    stack = LocalStack(settings, own.state_dir, blueprint, members_of(blueprint, is_paused=own.paused))
     return stack.run(embedded=not settings.redis)
 
 

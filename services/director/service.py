@@ -28,17 +28,21 @@ class DirectorService:
     Args:
         settings: Where and how it runs.
         prepared: The scenario to begin with, worked out; None: that of the settings, or it waits for one.
+        is_paused: Whether it stays at fabric time 0 until it is told to go on.
     """
 
     largest_request_bytes = LARGEST_SCENARIO_BYTES
 
-    def __init__(self, settings: Settings, prepared: Blueprint | None = None) -> None:
+    def __init__(
+        self, settings: Settings, prepared: Blueprint | None = None, *, is_paused: bool = False
+    ) -> None:
         self.name = str(Name.DIRECTOR)
         self.process = DIRECTOR
         self._director = Director(settings.twin, Health(settings.twin, Name.DIRECTOR, DIRECTOR, ""))
         self._exporter = Exporter(self._director.health)
         self._prepared = prepared
         self._scenario = settings.scenario
+        self._is_paused = is_paused
 
     @property
     def fabric_time_ps(self) -> int:
@@ -59,7 +63,7 @@ class DirectorService:
         """Serves until it is to stop."""
         self._director.attach(host)
         if self._prepared is not None:
-            await self._director.begin(self._prepared, start=True)
+            await self._director.begin(self._prepared, start=not self._is_paused)
         elif self._scenario is not None:
             await self._director.load(read_source(self._scenario), start=True)
         await host.server.set_serving()
@@ -70,3 +74,8 @@ class DirectorService:
 def make_service(settings: Settings, prepared: Blueprint | None = None) -> DirectorService:
     """The one service of its kind."""
     return DirectorService(settings, prepared)
+
+
+def make_paused_service(settings: Settings, prepared: Blueprint) -> DirectorService:
+    """The same, which waits at fabric time 0."""
+    return DirectorService(settings, prepared, is_paused=True)

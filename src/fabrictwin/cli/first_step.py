@@ -18,6 +18,7 @@ from fabrictwin.runtime.scenario_source import read_source
 START_S = 600.0
 """The first start compiles the kernels, which takes a minute, and longer where much else runs."""
 LOAD_S = 120.0
+_STANDING = (TwinState.TWIN_STATE_STOPPED, TwinState.TWIN_STATE_PAUSED)
 POLL_S = 0.02
 
 
@@ -34,7 +35,7 @@ def load_scenario_into(director: DirectorStub, scenario: Path) -> None:
 
 
 def wait_for_first_step(director: DirectorStub, check: Callable[[], None]) -> StatusResponse:
-    """Waits until fabric time has gone on, or will not; returns how the twin is.
+    """Waits until fabric time has gone on, or stands, or will not go on; returns how the twin is.
 
     Args:
         director: The director.
@@ -49,7 +50,7 @@ def wait_for_first_step(director: DirectorStub, check: Callable[[], None]) -> St
         status = director.Status(StatusRequest())
         if status.state == TwinState.TWIN_STATE_FAILED:
             raise TwinError(f"the twin failed at its start: {status.error}")
-        if status.fabric_time_ps > 0 or status.state == TwinState.TWIN_STATE_STOPPED:
+        if status.fabric_time_ps > 0 or status.state in _STANDING:
             return status
         if monotonic() > deadline:
             missing = ", ".join(one.shard for one in status.services if one.health != SERVING)

@@ -58,6 +58,7 @@ VERBS = {
     "down": Verb("down", "down", "End a twin; leave nothing behind."),
     "fault": Verb("fault", "app", "List the faults of a twin, inject one, clear one."),
     "workload": Verb("workload", "app", "List the traffic of a twin, start some, stop some."),
+    "drill": Verb("drill", "app", "Break a twin on purpose, and judge what follows."),
     "bus": Verb("bus", "app", "Read along on the bus of a live twin."),
     "compare": Verb("compare", "compare", "Run a scenario as InfiniBand and as RoCE, side by side."),
     "bench": Verb("bench", "bench", "Measure speed and memory; one JSON line a case."),

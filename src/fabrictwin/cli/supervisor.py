@@ -39,13 +39,16 @@ _LINES_SHOWN = 10
 
 
 @contextmanager
-def start_twin(name: str, scenario: Path, redis: str | None) -> Iterator[tuple[LocalTwin, StatusResponse]]:
+def start_twin(
+    name: str, scenario: Path, redis: str | None, *, is_paused: bool = False
+) -> Iterator[tuple[LocalTwin, StatusResponse]]:
     """Starts a twin in the background, and waits until its fabric time goes on.
 
     Args:
         name: Its name.
         scenario: Scenario file.
         redis: URL of a Redis server; None: it starts one of its own.
+        is_paused: Let it wait at fabric time 0 instead.
 
     Yields:
         It, and its first status. If the block ends with an exception, the twin ends too.
@@ -62,7 +65,7 @@ def start_twin(name: str, scenario: Path, redis: str | None) -> Iterator[tuple[L
             process = None
             try:
                 with _interrupts_held():
-                    process = _spawn(name, scenario, redis, folder, lock)
+                    process = _spawn(name, scenario, redis, folder, lock, is_paused=is_paused)
                 twin = _wait_for_state(process, folder)
                 yield twin, _wait_for_step(process, twin)
             except BaseException:
@@ -91,10 +94,13 @@ def _interrupts_held() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def _spawn(name: str, scenario: Path, redis: str | None, folder: Path, lock: int) -> subprocess.Popen[bytes]:
+def _spawn(
+    name: str, scenario: Path, redis: str | None, folder: Path, lock: int, *, is_paused: bool
+) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "services", "--twin", name]
     command += ["--scenario", str(scenario.absolute()), "--state-dir", str(folder)]
     command += [] if redis is None else ["--redis", redis]
+    command += ["--paused"] if is_paused else []
     with (folder / _LOG).open("wb") as log:
         process = subprocess.Popen(
             command,
