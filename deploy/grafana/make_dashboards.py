@@ -9,11 +9,25 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from congestion import congestion
+from drills import drills
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from jobs import jobs
 from overview import overview
+from port import port
+from subnet import subnet
+from twin import twin
 
 FOLDER = Path(__file__).with_name("dashboards")
-DASHBOARDS = {"overview": overview}
+DASHBOARDS = {
+    "overview": overview,
+    "port": port,
+    "congestion": congestion,
+    "subnet": subnet,
+    "jobs": jobs,
+    "drills": drills,
+    "twin": twin,
+}
 """What makes the dashboard of each file."""
 
 

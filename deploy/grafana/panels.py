@@ -3,73 +3,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
+from typing import Any, TypeVar
 
-from grafana_foundation_sdk.builders import common, dashboard, prometheus, stat, timeseries
-from grafana_foundation_sdk.models.common import LegendDisplayMode, LegendPlacement
+from grafana_foundation_sdk.builders import (
+    common,
+    dashboard,
+    prometheus,
+    stat,
+    statetimeline,
+    statushistory,
+    timeseries,
+)
+from grafana_foundation_sdk.models.common import LegendDisplayMode, LegendPlacement, VisibilityMode
 from grafana_foundation_sdk.models.dashboard import (
     DataSourceRef,
+    FieldColorModeId,
     Threshold,
     ThresholdsMode,
-    VariableHide,
-    VariableRefresh,
+    ValueMap,
+    ValueMappingResult,
 )
 
 SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
-WIDTH = 24
 TWIN = 'twin=~"$twin"'
 NODE = 'twin=~"$twin", node=~"$node"'
-NAMES = (
-    "* on (job, instance, guid, port) group_left (node, peer, peer_port) fabrictwin_port_info{" + NODE + "}"
+PORT = 'twin=~"$twin", node=~"$node", port=~"$port"'
+PER_PORT = "{{node}}/{{port}} to {{peer}}"
+PORT_PAGE = (
+    "/d/fabrictwin-port?${datasource:queryparam}&${twin:queryparam}"
+    "&var-node=${__field.labels.node}&var-port=${__field.labels.port}&${__url_time_range}"
 )
-"""Gives series of ports the names of node and peer, and keeps only the nodes looked at."""
+"""Where a click on a series of a port leads."""
 
 Limits = Sequence[tuple[float, str]]
 """(value, colour from there on); below the first it is green."""
+Queries = Sequence[tuple[str, str]]
+"""(PromQL, legend) each."""
+Texts = Mapping[int, tuple[str, str]]
+"""(text, colour) of a value."""
+
+_Panel = TypeVar("_Panel", bound=Any)
 
 
-def _query(expression: str, legend: str, reference: str = "A") -> prometheus.Dataquery:
-    return prometheus.Dataquery().expr(expression).legend_format(legend).ref_id(reference)
-
-
-def _thresholds(limits: Limits) -> dashboard.ThresholdsConfig:
-    steps = [Threshold(value=None, color="green"), *(Threshold(value, colour) for value, colour in limits)]
-    return dashboard.ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps)
+def named(series: str, which: str = NODE) -> str:
+    """Series of ports with the names of node and peer; only those of the nodes, or ports, looked at."""
+    names = f"fabrictwin_port_info{{{which}}}"
+    return f"({series} * on (job, instance, guid, port) group_left (node, peer, peer_port) {names})"
 
 
 def number(title: str, unit: str, expression: str, description: str, limits: Limits = ()) -> stat.Panel:
     """One number, the last one, over its course."""
-    return (
-        stat.Panel()
-        .title(title)
-        .description(description)
-        .datasource(SOURCE)
-        .unit(unit)
-        .span(4)
-        .height(4)
-        .thresholds(_thresholds(limits))
-        .reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]))
-        .with_target(_query(expression, ""))
-    )
+    panel = stat.Panel().span(4).height(4)
+    panel = panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]))
+    return _finish(panel, title, unit, ((expression, ""),), description, limits)
 
 
 def course(
-    title: str, unit: str, queries: Sequence[tuple[str, str]], description: str, limits: Limits = ()
+    title: str, unit: str, queries: Queries, description: str, limits: Limits = (), link: str = ""
 ) -> timeseries.Panel:
-    """Lines over time; each query is (PromQL, legend)."""
+    """Lines over time, and where a click on one leads."""
     panel = (
         timeseries.Panel()
-        .title(title)
-        .description(description)
-        .datasource(SOURCE)
-        .unit(unit)
         .min(0)
         .span(12)
         .height(8)
         .line_width(1)
         .fill_opacity(8)
-        .thresholds(_thresholds(limits))
         .legend(
             common.VizLegendOptions()
             .display_mode(LegendDisplayMode.TABLE)
@@ -78,40 +79,44 @@ def course(
             .calcs(["lastNotNull", "max"])
         )
     )
+    if link:
+        panel = panel.data_links([dashboard.DashboardLink("Look at ${__field.displayName}").url(link)])
+    return _finish(panel, title, unit, queries, description, limits)
+
+
+def states(title: str, queries: Queries, description: str, texts: Texts) -> statetimeline.Panel:
+    """A bar for each series, which shows when it was in which state."""
+    panel = (
+        statetimeline.Panel()
+        .span(24)
+        .height(6)
+        .merge_values(True)
+        .show_value(VisibilityMode.NEVER)
+        .mappings([ValueMap({str(value): ValueMappingResult(*text) for value, text in texts.items()})])
+    )
+    return _finish(panel, title, "short", queries, description, ())
+
+
+def heat(title: str, unit: str, queries: Queries, description: str) -> statushistory.Panel:
+    """A row of cells for each series, the redder the larger the value."""
+    panel = (
+        statushistory.Panel()
+        .span(24)
+        .height(9)
+        .show_value(VisibilityMode.NEVER)
+        .color_scheme(dashboard.FieldColor().mode(FieldColorModeId.CONTINUOUS_GR_YL_RD))
+        .min(0)
+    )
+    return _finish(panel, title, unit, queries, description, ())
+
+
+def _finish(
+    panel: _Panel, title: str, unit: str, queries: Queries, description: str, limits: Limits
+) -> _Panel:
+    panel = panel.title(title).description(description).datasource(SOURCE).unit(unit)
+    steps = [Threshold(value=None, color="green"), *(Threshold(value, colour) for value, colour in limits)]
+    panel = panel.thresholds(dashboard.ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps))
     for (expression, legend), reference in zip(queries, ascii_uppercase, strict=False):
-        panel = panel.with_target(_query(expression, legend, reference))
+        query = prometheus.Dataquery().expr(expression).legend_format(legend).ref_id(reference)
+        panel = panel.with_target(query)
     return panel
-
-
-def board(title: str, uid: str, description: str) -> dashboard.Dashboard:
-    """An empty dashboard with the variables that all have: data source, twin, node."""
-    return (
-        dashboard.Dashboard(title)
-        .uid(uid)
-        .description(description)
-        .tags(["fabrictwin"])
-        .readonly()
-        .refresh("5s")
-        .time("now-5m", "now")
-        .with_variable(
-            dashboard.DatasourceVariable("datasource")
-            .label("Prometheus")
-            .type("prometheus")
-            .hide(VariableHide.DONT_HIDE)
-        )
-        .with_variable(_choice("twin", "Twin", "label_values(fabrictwin_fabric_seconds_total, twin)"))
-        .with_variable(_choice("node", "Node", f"label_values(fabrictwin_port_info{{{TWIN}}}, node)"))
-    )
-
-
-def _choice(name: str, label: str, query: str) -> dashboard.QueryVariable:
-    return (
-        dashboard.QueryVariable(name)
-        .label(label)
-        .datasource(SOURCE)
-        .query(query)
-        .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
-        .multi(True)
-        .include_all(True)
-        .all_value(".*")
-    )

@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.metric import Kind
+from integration.dashboards import TWINS, is_fed, queries
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 FOLDER = DEPLOY / "grafana" / "dashboards"
@@ -46,7 +47,7 @@ def test_panels_have_title_unit_and_description(path: Path) -> None:
     titles = [panel["title"] for panel in dashboard["panels"]]
     assert len(set(titles)) == len(titles)
     for panel in dashboard["panels"]:
-        assert panel["description"], panel["title"]
+        assert "? " in f"{panel['description']} ", f"{panel['title']}: which question does it answer?"
         assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
         references = [target["refId"] for target in panel["targets"]]
         assert all(references)
@@ -57,7 +58,7 @@ def test_panels_have_title_unit_and_description(path: Path) -> None:
 def test_dashboards_can_be_narrowed_to_a_twin(path: Path) -> None:
     dashboard = _load(path)
     names = [variable["name"] for variable in dashboard["templating"]["list"]]
-    assert names == ["datasource", "twin", "node"]
+    assert names[:3] == ["datasource", "twin", "node"]
     assert [query for query in _queries(dashboard) if 'twin=~"$twin"' not in query] == []
 
 
@@ -78,6 +79,29 @@ def test_rates_of_the_fabric_are_recorded_ones(path: Path) -> None:
     for panel in _load(path)["panels"]:
         if "wall time" not in panel["title"]:
             assert not any("rate(" in target["expr"] for target in panel["targets"]), panel["title"]
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_every_query_is_run_on_a_twin_that_feeds_it(path: Path) -> None:
+    asked = queries(path, "t")
+    assert [query for query in asked if not any(is_fed(query, twin) for twin in TWINS)] == []
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_dashboards_show_faults_and_lead_to_each_other(path: Path) -> None:
+    dashboard = _load(path)
+    (faults,) = dashboard["annotations"]["list"]
+    assert faults["expr"].startswith("fabrictwin_fault_active{")
+    (menu,) = dashboard["links"]
+    assert menu["type"] == "dashboards"
+    assert set(menu["tags"]) <= set(dashboard["tags"])
+    uids = {_load(other)["uid"] for other in DASHBOARDS}
+    links = [
+        link["url"]
+        for panel in dashboard["panels"]
+        for link in panel["fieldConfig"]["defaults"].get("links", [])
+    ]
+    assert {link.split("?")[0].removeprefix("/d/") for link in links} <= uids
 
 
 def test_provisioning_is_yaml_and_names_what_the_dashboards_use() -> None:

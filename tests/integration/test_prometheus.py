@@ -18,6 +18,7 @@ from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.metric import Kind
 from fabrictwin.units import PS_PER_MS, PS_PER_NS, PS_PER_S
+from integration.dashboards import DASHBOARDS, SIMULATED_INFINIBAND, is_fed, panels, queries
 from integration.patience import wait_until
 from integration.real_prometheus import Prometheus, Sample, running_prometheus, skip_without_prometheus
 from integration.scraped_simulation import SERVICES, Running, running_simulation
@@ -25,13 +26,10 @@ from integration.scraped_simulation import SERVICES, Running, running_simulation
 pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-DASHBOARDS = sorted((REPOSITORY / "deploy" / "grafana" / "dashboards").glob("*.json"))
 PACE_PS_PER_S = 6 * PS_PER_MS
 """Fabric time a second of wall time."""
 LATE_S = 6
 """How late a rule may be evaluated on a busy machine."""
-ONLY_LIVE = {"Bus (wall time)"}
-"""Panels about what a simulation in one process has not."""
 NOT_SIMULATED = {
     "IB switch unhealthy PSUs": "no power supplies",
     "IB switch unhealthy fans": "no fans",
@@ -180,17 +178,10 @@ def test_alerts_fire_for_the_faults_of_the_scenario(prometheus: Prometheus) -> N
 
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
 def test_panels_of_our_dashboards_return_data(prometheus: Prometheus, path: Path) -> None:
-    variables = {"$twin": "scraped", "$node": ".*"}
-    for panel in _panels(json.loads(path.read_text())):
-        for target in panel["targets"]:
-            expression = target["expr"]
-            for name, value in variables.items():
-                expression = expression.replace(name, value)
-            assert "$" not in expression
-            if panel["title"] in ONLY_LIVE:
-                assert prometheus.query(expression) == []
-            else:
-                prometheus.wait_for(expression)
+    fed = [query for query in queries(path, "scraped") if is_fed(query, SIMULATED_INFINIBAND)]
+    assert fed
+    for query in fed:
+        prometheus.wait_for(query)
 
 
 @pytest.mark.parametrize("name", ["health", "perf"])
@@ -198,22 +189,15 @@ def test_panels_of_infiniband_exporter_return_data(
     prometheus: Prometheus, shared_data: Path, name: str
 ) -> None:
     path = shared_data / "infiniband_exporter" / f"grafana-ib-fabric-{name}.json"
-    panels = {
+    asked = {
         panel["title"]: [target["expr"] for target in panel["targets"] if target.get("expr")]
-        for panel in _panels(json.loads(path.read_text()))
+        for panel in panels(json.loads(path.read_text()))
     }
-    for title, queries in panels.items():
+    for title, of_panel in asked.items():
         if title in NOT_SIMULATED:
-            assert not any(map(prometheus.query, queries)), title
+            assert not any(map(prometheus.query, of_panel)), title
         else:
-            prometheus.wait_for(" or ".join(f"({query})" for query in queries))
-
-
-def _panels(dashboard: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for panel in dashboard["panels"]:
-        if "targets" in panel:
-            yield panel
-        yield from _panels(panel) if panel.get("panels") else ()
+            prometheus.wait_for(" or ".join(f"({query})" for query in of_panel))
 
 
 def test_prometheus_holds_what_the_engine_counts(standing: Prometheus, running: Running) -> None:
@@ -265,7 +249,7 @@ def test_prometheus_holds_every_metric_that_a_simulation_feeds(
     catalogued = {
         metric.name + ("_count" if metric.kind is Kind.HISTOGRAM else "")
         for metric in CATALOGUE
-        if service in metric.services and metric.labels != ("peer",) and "checkpoint" not in metric.name
+        if service in metric.services and is_fed(metric.name, SIMULATED_INFINIBAND)
     }
     prometheus.wait_for_scrapes()
     assert catalogued - prometheus.names_of(f'{{service="{service}"}}') == set()
