@@ -15,6 +15,7 @@ from fabrictwin.runtime.process_runner import ProcessRunner
 from fabrictwin.runtime.service import Host
 from fabrictwin.runtime.settings import Settings
 from fabrictwin.runtime.sm_process import SmProcess
+from fabrictwin.subnet.outbox import EventKind
 from fabrictwin.telemetry import Exporter, Health
 from fabrictwin.telemetry import Service as Name
 from services.subnet_manager.servicer import SubnetManagerServicer
@@ -60,8 +61,8 @@ class SubnetManagerService:
             return
         self._health.set("fabrictwin_sm_state", int(process.manager.info.state))
         self._health.set("fabrictwin_sm_lft_blocks_written_total", process.writes)
-        for kind, count in list(process.counts.items()):
-            self._health.set("fabrictwin_sm_events_total", count, kind)
+        for kind in EventKind:
+            self._health.set("fabrictwin_sm_events_total", process.counts.get(kind, 0), kind)
 
     async def run(self, host: Host) -> None:
         """Runs it until it is to stop."""
