@@ -77,11 +77,10 @@ class SubnetManagerServicer(Base):
     async def GetSmInfo(self, request: pb.GetSmInfoRequest, context: Any) -> pb.GetSmInfoResponse:
         """Its state among the subnet managers."""
         process = self._runner.process
-        me = process.scenario.managers[process.number]
         info = process.manager.info
         priority, minus_guid = info.rank
         return pb.GetSmInfoResponse(
-            guid=-minus_guid or me.guid,
+            guid=-minus_guid or _guid_of(process),
             number=process.number,
             priority=priority,
             state=info.state.name.lower(),
@@ -115,6 +114,12 @@ async def _ask(call: Any, order: Any) -> Any:
         return await call(order, timeout=ORDER_WITHIN_S)
     except grpc.aio.AioRpcError as error:
         raise StateError(f"the director refuses: {error.details()}") from None
+
+
+def _guid_of(process: SmProcess) -> int:
+    """GUID of the port that it runs on; 0: it is the underlay, which runs on every switch."""
+    managers = process.scenario.managers
+    return managers[process.number].guid if managers else 0
 
 
 def _describe_node(routes: Routes, index: int, node: Node) -> pb.SubnetNode:

@@ -9,7 +9,7 @@ import pytest
 
 from fabrictwin.bus.v1.window_pb2 import RecordKind
 from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET
-from fabrictwin.model.controller import LFT_WRITE, NOTICE, PEER_MESSAGE
+from fabrictwin.model.controller import LFT_WRITE, NOTICE, PEER_MESSAGE, ROUTE_WRITE
 from fabrictwin.runtime.records import BY_NAME, COMMAND, LAYOUTS, Layout
 
 RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
@@ -23,6 +23,7 @@ FINGERPRINTS: dict[tuple[str, int], str] = {
     ("sm_message", 1): "c54fe2568143",
     ("reaction", 1): "69fafba6713c",
     ("report", 1): "9ad31f1a9105",
+    ("route_write", 1): "f284c2beda01",
 }
 """Of every version of every layout that was ever released: a changed layout needs a new version."""
 
@@ -42,6 +43,7 @@ def test_packets_fcps_and_reactions_travel_as_the_engine_holds_them() -> None:
 def test_what_controllers_say_travels_as_they_pack_it() -> None:
     assert BY_NAME["notice"].dtype == NOTICE
     assert BY_NAME["lft_write"].dtype == LFT_WRITE
+    assert BY_NAME["route_write"].dtype == ROUTE_WRITE
     assert BY_NAME["sm_message"].dtype == PEER_MESSAGE
 
 

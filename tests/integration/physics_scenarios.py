@@ -174,6 +174,7 @@ fabric:
     shared_buffer: 2MB
     pfc_watchdog: {{poll: 15us, detection: 30us, restoration: 30us}}
   hca_model: {{base: connectx7_roce, loss_recovery: selective_repeat, ack_timeout: 60us}}
+routing: {{engine: ecmp, bfd_interval: 5us, bgp_update: 3us}}
 qos: {{lossless_priorities: [3], strict: [6], weights: {{0: 1, 3: 3}}}}
 workload:
   - {{kind: permutation, pattern: shift, shift: 4, message: 32KiB, count: forever}}

@@ -16,11 +16,11 @@ from fabrictwin.engine import state as st
 from fabrictwin.engine.build_actions import action_rows, queue_events
 from fabrictwin.engine.build_ethernet import build_rates
 from fabrictwin.engine.codes import NEVER, EventKind
-from fabrictwin.engine.faults import LFT_WRITE, VOID
+from fabrictwin.engine.faults import LFT_WRITE, ROUTE_WRITE, VOID
 from fabrictwin.engine.plan import Plan, make_plan
 from fabrictwin.errors import InputError
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.controller import LFT_BLOCK_BYTES, LftWrite
+from fabrictwin.model.controller import LFT_BLOCK_BYTES, LftWrite, RouteWrite, unpack_ports
 from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
 
@@ -83,7 +83,8 @@ def _append(state: st.State, name: str, changed: st.Records, count: int) -> None
 
 def _schedule_anew(state: st.State, plan: Plan, owned: np.ndarray, at_ps: int) -> None:
     action = state.action
-    action.kind[(action.at_ps >= at_ps) & (action.kind != LFT_WRITE)] = VOID
+    is_ordered = ~np.isin(action.kind, (LFT_WRITE, ROUTE_WRITE))
+    action.kind[(action.at_ps >= at_ps) & is_ordered] = VOID
     rows = [row for row in action_rows(plan) if row[0] >= at_ps]
     _add_actions(state, st.table(rows, st.ACTION)[: len(rows)], owned)
 
@@ -107,6 +108,41 @@ def write_tables(state: st.State, writes: list[LftWrite], owned: np.ndarray) -> 
         for number, write in enumerate(mine)
     ]
     _add_actions(state, st.table(rows, st.ACTION), owned)
+
+
+def write_routes(state: st.State, writes: list[RouteWrite], owned: np.ndarray) -> None:
+    """Schedules writes of routes; those of other shards' switches are left out.
+
+    Args:
+        state: The arrays.
+        writes: Routes, none of which holds before the fabric time reached.
+        owned: [nodes] bool, the nodes that the shard simulates.
+    """
+    mine = [write for write in writes if owned[write.node]]
+    if not mine:
+        return
+    numbers = _number_groups(state, [unpack_ports(write.ports) for write in mine])
+    rows = [
+        (write.at_ps, ROUTE_WRITE, int(state.node.port0[write.node]), write.node, write.lid, number)
+        for write, number in zip(mine, numbers, strict=True)
+    ]
+    _add_actions(state, st.table(rows, st.ACTION), owned)
+
+
+def _number_groups(state: st.State, wanted: list[tuple[int, ...]]) -> list[int]:
+    """Numbers of groups of outputs; those that are not there yet are added."""
+    known = [tuple(state.member[row.first : row.first + row.count].tolist()) for row in state.group]
+    numbers = {ports: number for number, ports in reversed(list(enumerate(known)))}
+    added = [ports for ports in dict.fromkeys(wanted) if ports not in numbers]
+    numbers |= {ports: len(known) + number for number, ports in enumerate(added)}
+    if added:
+        group = st.records(len(added), st.GROUP)
+        group.count[:] = [len(ports) for ports in added]
+        group["first"][:] = len(state.member) + np.cumsum([0, *group.count[:-1]])
+        state.put("group", np.concatenate([state.group, group]).view(np.recarray))
+        member = np.array([port for ports in added for port in ports], np.uint8)
+        state.put("member", np.concatenate([state.member, member]))
+    return [numbers[ports] for ports in wanted]
 
 
 def _add_actions(state: st.State, actions: st.Records, owned: np.ndarray) -> None:

@@ -31,8 +31,9 @@ from fabrictwin.engine.switch import discard_waiting, pop_fifo
 from fabrictwin.jit import kernel
 from fabrictwin.model.action import ActionKind
 
-LFT_WRITE, VOID = 100, 101
-"""Kinds of ``ACTION`` records: one that writes a block of a forwarding table, one that was withdrawn."""
+LFT_WRITE, VOID, ROUTE_WRITE = 100, 101, 102
+"""Kinds of ``ACTION`` records: a block of a forwarding table is written, one that was withdrawn, a route of a
+RoCE switch (``value``: destination, ``block``: group) is written."""
 
 
 @kernel

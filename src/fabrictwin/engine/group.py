@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fabrictwin.engine.partition import Partition
 from fabrictwin.engine.plan import Plan
 from fabrictwin.engine.shard import Shard
-from fabrictwin.model.controller import Bulletin, Controller, LftWrite, SubnetEvent
+from fabrictwin.model.controller import Bulletin, Controller, SubnetEvent
 
 
 class ShardGroup:
@@ -82,12 +82,9 @@ class ShardGroup:
         self.events += spoken.events
         for other, messages in spoken.messages.items():
             self._controllers[other].hear_peer(number, messages)
-        if spoken.writes:
-            self._write(spoken.writes)
-
-    def _write(self, writes: list[LftWrite]) -> None:
         for shard in self.shards:
-            shard.write_tables(writes)
+            shard.write_tables(spoken.writes)
+            shard.write_routes(spoken.routes)
 
     def _advance_shards(self, target_ps: int) -> None:
         while any(shard.reached_ps < target_ps for shard in self.shards):

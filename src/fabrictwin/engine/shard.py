@@ -21,7 +21,7 @@ import numpy as np
 from fabrictwin.engine.batches import BATCH_HEAD_BYTES, NO_ROOM, put_batches, take_batches
 from fabrictwin.engine.build import build_state
 from fabrictwin.engine.cbfc import wire_time
-from fabrictwin.engine.change import change_state, next_link_change, write_tables
+from fabrictwin.engine.change import change_state, next_link_change, write_routes, write_tables
 from fabrictwin.engine.codes import DATA_OVERHEAD_BYTES, FCP_BYTES, NEVER, CcRole, LogKind, Status
 from fabrictwin.engine.ethernet.loop import run_ethernet
 from fabrictwin.engine.loop import RESERVE, collect, may_resynchronise, next_step, run, settle, take_in
@@ -34,7 +34,7 @@ from fabrictwin.engine.state import ARRAYS, CC_OUT, FCP_OUT, PACKET, State, grow
 from fabrictwin.engine.state_type import STATE
 from fabrictwin.jit import entry_point
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.controller import LftWrite, Notice
+from fabrictwin.model.controller import LftWrite, Notice, RouteWrite
 from fabrictwin.model.fabric import Technology
 
 _HARMFUL = (ActionKind.LINK_STATE, ActionKind.LINK_RATE, ActionKind.LINK_ERROR)
@@ -426,6 +426,10 @@ class Shard:
     def write_tables(self, writes: list[LftWrite]) -> None:
         """Takes blocks of forwarding tables, none of which holds before the fabric time reached."""
         write_tables(self.state, writes, self.owned)
+
+    def write_routes(self, writes: list[RouteWrite]) -> None:
+        """Takes routes of RoCE switches, none of which holds before the fabric time reached."""
+        write_routes(self.state, writes, self.owned)
 
     def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that it needs to go on from here: plain values, and copies of its arrays."""

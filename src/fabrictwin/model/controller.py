@@ -23,6 +23,8 @@ NEVER_PS = (1 << 62) - 1
 """A time that does not come."""
 
 LFT_BLOCK_BYTES = 64
+PORT_SET_BYTES = 32
+"""A bit for each of 256 port numbers."""
 
 DIRECT_KINDS = frozenset(
     {ActionKind.SM_STATE, ActionKind.SMA_STATE, ActionKind.SM_PRIORITY, ActionKind.SM_SWEEP}
@@ -101,6 +103,33 @@ class LftWrite(NamedTuple):
     ports: bytes
 
 
+class RouteWrite(NamedTuple):
+    """The outputs of equal cost towards one destination, as a RoCE switch's routing protocol writes them.
+
+    Attributes:
+        at_ps: Fabric time from which the switch uses them.
+        node: Node index of the switch.
+        lid: Number of the destination.
+        ports: Bit *n* of the bytes (little-endian) is set if port *n* is one; none: discard.
+    """
+
+    at_ps: int
+    node: int
+    lid: int
+    ports: bytes
+
+
+def pack_ports(ports: Iterable[int]) -> bytes:
+    """Port numbers as the bits of :attr:`RouteWrite.ports`."""
+    return sum(1 << port for port in ports).to_bytes(PORT_SET_BYTES, "little")
+
+
+def unpack_ports(packed: bytes) -> tuple[int, ...]:
+    """The port numbers in :attr:`RouteWrite.ports`, ascending."""
+    bits = int.from_bytes(packed, "little")
+    return tuple(port for port in range(bits.bit_length()) if bits >> port & 1)
+
+
 class PeerKind(IntEnum):
     """What a controller tells another one of its kind."""
 
@@ -160,6 +189,7 @@ class SubnetEvent(NamedTuple):
 
 NOTICE = np.dtype([("at_ps", "<i8"), ("node", "<i4"), ("port", "<i4"), ("kind", "<i4"), ("value", "<i8")])
 LFT_WRITE = np.dtype([("at_ps", "<i8"), ("node", "<i4"), ("block", "<i4"), ("ports", f"V{LFT_BLOCK_BYTES}")])
+ROUTE_WRITE = np.dtype([("at_ps", "<i8"), ("node", "<i4"), ("lid", "<i4"), ("ports", f"V{PORT_SET_BYTES}")])
 PEER_MESSAGE = np.dtype(
     [
         ("at_ps", "<i8"),
@@ -190,6 +220,11 @@ def unpack_lft_writes(records: NDArray[Any]) -> list[LftWrite]:
     return [LftWrite(*record) for record in records.tolist()]
 
 
+def unpack_route_writes(records: NDArray[Any]) -> list[RouteWrite]:
+    """Tuples from an array in the layout ``ROUTE_WRITE``."""
+    return [RouteWrite(*record) for record in records.tolist()]
+
+
 def unpack_peer_messages(records: NDArray[Any]) -> list[PeerMessage]:
     """Tuples from an array in the layout ``PEER_MESSAGE``."""
     return [PeerMessage(*record) for record in records.tolist()]
@@ -201,11 +236,13 @@ class Spoken:
 
     Attributes:
         writes: Blocks of forwarding tables, in order of time.
+        routes: Routes of RoCE switches, in order of time.
         messages: Messages to other controllers, by their number.
         events: Lines for the event log, not in order of time.
     """
 
     writes: list[LftWrite] = field(default_factory=list)
+    routes: list[RouteWrite] = field(default_factory=list)
     messages: dict[int, list[PeerMessage]] = field(default_factory=dict)
     events: list[SubnetEvent] = field(default_factory=list)
 

@@ -14,19 +14,22 @@ from fabrictwin.model.fabric import Fabric, NodeKind, PortRef, Technology
 from fabrictwin.model.lookup import find_hca_port, find_node
 from fabrictwin.model.quantities import Spec, TimePs, read_endpoint
 from fabrictwin.model.section import Section
-from fabrictwin.units import PS_PER_MS
+from fabrictwin.units import PS_PER_MS, PS_PER_US
 
 DEFAULT_ENGINE = "min_hop"
 """OpenSM's default."""
-DEFAULT_CONVERGENCE_PS = 900 * PS_PER_MS
-"""BFD as FRR sets it up, three times 300 ms (M); BGP's own messages are not counted."""
+DEFAULT_BFD_INTERVAL_PS, DEFAULT_BFD_MULTIPLIER = 300 * PS_PER_MS, 3
+"""BFD as FRR sets it up (M); the rule is that of RFC 5880 section 6.8.4."""
+DEFAULT_BGP_UPDATE_PS = 10 * PS_PER_MS
+"""An update worked out and programmed by a switch (M); RFC 7938 leaves no other timer where the advertisement
+interval is 0, as it is in data centres."""
 
 ROUTING_OPTIONS: dict[str, tuple[str, ...]] = {
     "min_hop": ("lmc",),
     "up_down": ("lmc", "roots"),
     "ftree": ("roots",),
     "dfsssp": ("lmc",),
-    "ecmp": ("equal_seeds", "spraying", "flowlet", "convergence"),
+    "ecmp": ("equal_seeds", "spraying", "flowlet", "bfd_interval", "bfd_multiplier", "bgp_update"),
     "explicit": ("lmc", "tables"),
 }
 """Options of each engine; ``ftree`` takes no LMC, as OpenSM's does not, and nothing does on RoCE."""
@@ -64,13 +67,15 @@ class RoutingKeys(Spec):
         TimePs | None,
         Field(gt=0, description="a flow may change its output after so long a pause; default: it never does"),
     ] = None
-    convergence: Annotated[
-        TimePs,
-        Field(
-            description="from a cable's failure until switches elsewhere route around it; no effect yet: "
-            "only the switches at its ends do"
-        ),
-    ] = DEFAULT_CONVERGENCE_PS
+    bfd_interval: Annotated[TimePs, Field(ge=PS_PER_US, description="between two BFD packets of a cable")] = (
+        DEFAULT_BFD_INTERVAL_PS
+    )
+    bfd_multiplier: Annotated[
+        int, Field(ge=1, le=255, description="so many missing BFD packets take a cable for down")
+    ] = DEFAULT_BFD_MULTIPLIER
+    bgp_update: Annotated[
+        TimePs, Field(description="a switch hears of a route, works it out, programs it and passes it on")
+    ] = DEFAULT_BGP_UPDATE_PS
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,9 @@ class RoutingSpec:
         equal_seeds: For ``ecmp``: every switch hashes with the same seed.
         spraying: Every packet draws its output.
         flowlet_ps: A flow draws anew after a pause of this length; 0: never.
-        convergence_ps: From a cable's failure until switches elsewhere know; not simulated yet.
+        bfd_interval_ps: For ``ecmp``: between two BFD packets of a cable.
+        bfd_multiplier: So many missing BFD packets take a cable for down.
+        bgp_update_ps: From switch to switch, until a changed route is in use.
     """
 
     engine: str = DEFAULT_ENGINE
@@ -96,7 +103,14 @@ class RoutingSpec:
     equal_seeds: bool = False
     spraying: bool = False
     flowlet_ps: int = 0
-    convergence_ps: int = DEFAULT_CONVERGENCE_PS
+    bfd_interval_ps: int = DEFAULT_BFD_INTERVAL_PS
+    bfd_multiplier: int = DEFAULT_BFD_MULTIPLIER
+    bgp_update_ps: int = DEFAULT_BGP_UPDATE_PS
+
+    @property
+    def detection_ps(self) -> int:
+        """From a cable's failure until the routing protocol at its ends knows of it."""
+        return self.bfd_interval_ps * self.bfd_multiplier
 
 
 def read_routing(section: Section, technology: Technology) -> RoutingKeys | None:
@@ -151,7 +165,9 @@ def compile_routing(keys: RoutingKeys, section: Section, fabric: Fabric) -> Rout
         equal_seeds=keys.equal_seeds,
         spraying=keys.spraying,
         flowlet_ps=keys.flowlet or 0,
-        convergence_ps=keys.convergence,
+        bfd_interval_ps=keys.bfd_interval,
+        bfd_multiplier=keys.bfd_multiplier,
+        bgp_update_ps=keys.bgp_update,
     )
 
 

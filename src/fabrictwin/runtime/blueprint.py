@@ -8,11 +8,13 @@ from functools import cached_property
 
 from fabrictwin.engine.partition import CONGESTION_CONTROL, Partition, split_by_kind
 from fabrictwin.engine.plan import Plan, make_plan
+from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.offline import describe_forwarding, route_scenario
 from fabrictwin.runtime.scenario_source import ScenarioSource
 from fabrictwin.subnet.manager import SubnetManager, shortest_sweep_ps
 from fabrictwin.subnet.routes import Routes
+from fabrictwin.subnet.underlay import Underlay, lookaheads_ps
 
 DIRECTOR = "director"
 MOST_LINKS_IN_TURNS = 1024
@@ -41,17 +43,23 @@ class Blueprint:
 
     @property
     def managers(self) -> tuple[str, ...]:
-        """Names of the subnet managers."""
-        return tuple(f"sm{number}" for number in range(len(self.scenario.managers)))
+        """Names of the subnet managers; on RoCE of the one process that computes the underlay."""
+        return tuple(f"sm{number}" for number in range(1 if self._is_roce else len(self.scenario.managers)))
+
+    @property
+    def _is_roce(self) -> bool:
+        return self.scenario.fabric.technology is Technology.ROCE
 
     @property
     def processes(self) -> tuple[str, ...]:
         """Names of all logical processes but the director."""
         return (*self.partition.names, *self.managers)
 
-    def make_manager(self, number: int) -> SubnetManager:
-        """A subnet manager, with the subnet up."""
+    def make_manager(self, number: int) -> SubnetManager | Underlay:
+        """A subnet manager, or the underlay, with everything up."""
         scenario = self.scenario
+        if self._is_roce:
+            return Underlay(self.routes, scenario.routing)
         return SubnetManager(self.routes, scenario.subnet_manager, scenario.managers, number)
 
     @property
@@ -68,12 +76,16 @@ class Blueprint:
     @property
     def notice_lookahead_ps(self) -> int:
         """From a change of a cable to the first time that a subnet manager has to know."""
+        if self._is_roce:
+            return lookaheads_ps(self.scenario.routing)[0]
         timing = self.scenario.subnet_manager
         return min(timing.trap_latency_ps, shortest_sweep_ps(self.routes, timing))
 
     @property
     def write_lookahead_ps(self) -> int:
         """From a subnet manager's decision to its first effect on a switch."""
+        if self._is_roce:
+            return lookaheads_ps(self.scenario.routing)[1]
         return self.scenario.subnet_manager.smp_rtt_ps
 
     @cached_property

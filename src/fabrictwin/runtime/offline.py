@@ -9,12 +9,14 @@ from fabrictwin.engine.forwarding import Forwarding
 from fabrictwin.engine.partition import Partition, split_evenly
 from fabrictwin.engine.simulation import Simulation
 from fabrictwin.model.command import Command
+from fabrictwin.model.controller import Controller
 from fabrictwin.model.fabric import Technology
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.subnet.manager import SubnetManager
 from fabrictwin.subnet.next_hops import single_next_hops
 from fabrictwin.subnet.routes import Routes
 from fabrictwin.subnet.routing import route_fabric
+from fabrictwin.subnet.underlay import Underlay
 
 
 def route_scenario(scenario: Scenario) -> Routes:
@@ -36,8 +38,10 @@ def describe_forwarding(scenario: Scenario, routes: Routes) -> Forwarding:
     )
 
 
-def start_managers(scenario: Scenario, routes: Routes) -> list[SubnetManager]:
-    """The subnet managers of a scenario, with the subnet up."""
+def start_managers(scenario: Scenario, routes: Routes) -> Sequence[Controller]:
+    """The subnet managers of a scenario, or the underlay of a RoCE fabric, with everything up."""
+    if scenario.fabric.technology is Technology.ROCE:
+        return [Underlay(routes, scenario.routing)]
     numbers = range(len(scenario.managers))
     return [SubnetManager(routes, scenario.subnet_manager, scenario.managers, number) for number in numbers]
 

@@ -14,7 +14,7 @@ from fabrictwin.engine.codes import NEVER, Flag, PacketKind
 from fabrictwin.engine.ethernet.pfc import PFC_FRAME
 from fabrictwin.engine.plan import Plan
 from fabrictwin.model.action import ActionKind
-from fabrictwin.model.controller import PeerKind
+from fabrictwin.model.controller import PeerKind, unpack_ports
 from fabrictwin.model.fabric import PortRef
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.subnet.lids import LFT_BLOCK_LIDS
@@ -179,6 +179,20 @@ def _show_lft_write(row: Row) -> str:
     return f"lft     {row['node']} {lids}  at {show_ns(row['at_ps'])}"
 
 
+def _route_write(record: Row, names: Names) -> Row:
+    return {
+        "node": names.node(record["node"]),
+        "lid": record["lid"],
+        "ports": list(unpack_ports(record["ports"])),
+        "at_ps": record["at_ps"],
+    }
+
+
+def _show_route_write(row: Row) -> str:
+    ports = " ".join(map(str, row["ports"])) or "none"
+    return f"route   {row['node']} destination {row['lid']} ports {ports}  at {show_ns(row['at_ps'])}"
+
+
 def _sm_message(record: Row, names: Names) -> Row:
     row = {
         "message": PeerKind(record["kind"]).name.lower(),
@@ -239,4 +253,5 @@ _KINDS = {
     "reaction": _Kind(_reaction, _show_reaction),
     "report": _Kind(_as_it_is, _show_report),
     "command": _Kind(_as_it_is, _show_command),
+    "route_write": _Kind(_route_write, _show_route_write),
 }

@@ -214,6 +214,19 @@ LAYOUTS = (
             Field("idle", "|i1", "", "1: nothing is under way here"),
         ),
     ),
+    Layout(
+        "route_write",
+        pb.RECORD_KIND_ROUTE_WRITE,
+        1,
+        "RoCE: the outputs of equal cost of a switch towards a destination, as its routing protocol has them",
+        (
+            Field("at_ps", "<i8", "ps", _AT),
+            Field("node", "<i4", "", "node index of the switch"),
+            Field("lid", "<i4", "", "number of the destination"),
+            Field("ports", "|V32", "", "bit n is set if port n is an output; none: discard"),
+        ),
+        packed=True,
+    ),
 )
 """Every layout, in the order of its kind."""
 

@@ -16,7 +16,13 @@ from fabrictwin.engine.result import describe_event
 from fabrictwin.engine.shard import Shard, Window
 from fabrictwin.engine.state import CC_OUT, FCP_OUT, PACKET, State
 from fabrictwin.model.command import apply_command, parse_command
-from fabrictwin.model.controller import NOTICE, Notice, pack_records, unpack_lft_writes
+from fabrictwin.model.controller import (
+    NOTICE,
+    Notice,
+    pack_records,
+    unpack_lft_writes,
+    unpack_route_writes,
+)
 from fabrictwin.runtime.blueprint import Blueprint
 from fabrictwin.runtime.checkpoint import Snapshot
 from fabrictwin.runtime.convert import HEAD_BYTES, WindowData, decode, encode, read_head
@@ -152,6 +158,9 @@ class ShardProcess:
         writes = window.records.get("lft_write")
         if writes is not None:
             self._shard.write_tables(unpack_lft_writes(writes))
+        routes = window.records.get("route_write")
+        if routes is not None:
+            self._shard.write_routes(unpack_route_writes(routes))
         self._managers.hear(sender, window.packets_promise_ps)
 
     def waits_for(self, to_ps: int) -> Collection[str]:

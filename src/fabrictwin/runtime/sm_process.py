@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subnet manager as a logical process on the bus: notices in, blocks of forwarding tables out."""
+"""A subnet manager as a logical process on the bus: notices in, blocks of forwarding tables out.
+
+On RoCE it is the underlay, and what goes out are routes."""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from fabrictwin.model.controller import (
     NEVER_PS,
     NOTICE,
     PEER_MESSAGE,
+    ROUTE_WRITE,
     Bulletin,
     Spoken,
     SubnetEvent,
@@ -29,6 +32,7 @@ from fabrictwin.runtime.convert import WindowData, decode
 from fabrictwin.runtime.records import BY_NAME
 from fabrictwin.runtime.rest import Rest
 from fabrictwin.subnet.manager import SubnetManager
+from fabrictwin.subnet.underlay import Underlay
 from fabrictwin.units import PS_PER_NS
 
 SUBNET_MANAGER = "subnet_manager"
@@ -49,6 +53,7 @@ class SmProcess:
         scenario: The scenario, as it is now.
         counts: What it has done, by kind of event.
         writes: Blocks of forwarding tables that it has written.
+        routes: Routes of RoCE switches that it has changed.
     """
 
     def __init__(self, blueprint: Blueprint, name: str) -> None:
@@ -56,9 +61,10 @@ class SmProcess:
         self.rest = Rest()
         self.number = int(name.removeprefix("sm"))
         self.scenario: Scenario = blueprint.scenario
-        self.manager: SubnetManager = blueprint.make_manager(self.number)
+        self.manager: SubnetManager | Underlay = blueprint.make_manager(self.number)
         self.counts: dict[str, int] = {}
         self.writes = 0
+        self.routes = 0
         pairs = blueprint.channels
         self._shards = tuple(to for sender, to in pairs if sender == name and to.startswith("switch"))
         self._peers = tuple(to for sender, to in pairs if sender == name and to.startswith("sm"))
@@ -107,6 +113,7 @@ class SmProcess:
 
     def _note(self, spoken: Spoken) -> None:
         self.writes += len(spoken.writes)
+        self.routes += len(spoken.routes)
         self._events += spoken.events
         for event in spoken.events:
             self.counts[event.kind] = self.counts.get(event.kind, 0) + 1
@@ -207,4 +214,9 @@ def describe_subnet_event(event: SubnetEvent) -> dict[str, Any]:
 
 
 def _blocks(spoken: Spoken) -> dict[str, np.ndarray]:
-    return {"lft_write": pack_records(spoken.writes, LFT_WRITE)} if spoken.writes else {}
+    said = {}
+    if spoken.writes:
+        said["lft_write"] = pack_records(spoken.writes, LFT_WRITE)
+    if spoken.routes:
+        said["route_write"] = pack_records(spoken.routes, ROUTE_WRITE)
+    return said

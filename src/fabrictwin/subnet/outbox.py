@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from fabrictwin.model.controller import LftWrite, PeerMessage, Spoken, SubnetEvent
+from fabrictwin.model.controller import LftWrite, PeerMessage, RouteWrite, Spoken, SubnetEvent
 
 
 class EventKind(StrEnum):
-    """What subnet managers do, in the event log."""
+    """What subnet managers and the underlay do, in the event log."""
 
     TRAP_SENT = "trap_sent"
     TRAP = "trap"
@@ -26,6 +26,9 @@ class EventKind(StrEnum):
     POLL_MISSED = "poll_missed"
     TAKEOVER = "takeover"
     HANDOVER = "handover"
+    BFD_DOWN = "bfd_down"
+    BFD_UP = "bfd_up"
+    CONVERGED = "converged"
 
 
 NOTHING = Spoken()
@@ -43,6 +46,7 @@ class Outbox:
         self._number = number
         self._prefix = prefix
         self._writes: list[LftWrite] = []
+        self._routes: list[RouteWrite] = []
         self._messages: dict[int, list[PeerMessage]] = {}
         self._events: list[SubnetEvent] = []
 
@@ -54,6 +58,10 @@ class Outbox:
         """Adds a block for a switch."""
         self._writes.append(write)
 
+    def write_route(self, write: RouteWrite) -> None:
+        """Adds a route for a switch."""
+        self._routes.append(write)
+
     def tell(self, numbers: Iterable[int], message: PeerMessage) -> None:
         """Adds a message to other subnet managers."""
         for number in numbers:
@@ -61,8 +69,8 @@ class Outbox:
 
     def empty(self) -> Spoken:
         """Everything, which is then no longer here."""
-        if not (self._events or self._writes or self._messages):
+        if not (self._events or self._writes or self._routes or self._messages):
             return NOTHING
-        spoken = Spoken(self._writes, self._messages, self._events)
-        self._writes, self._messages, self._events = [], {}, []
+        spoken = Spoken(self._writes, self._routes, self._messages, self._events)
+        self._writes, self._routes, self._messages, self._events = [], [], {}, []
         return spoken

@@ -102,10 +102,14 @@ def test_hca_model_takes_every_parameter() -> None:
 
 def test_routing_options_of_ecmp_are_read() -> None:
     routing = parse_roce(
-        "routing: {engine: ecmp, equal_seeds: true, flowlet: 50us, convergence: 1s}\n"
+        "routing: {engine: ecmp, equal_seeds: true, flowlet: 50us, bfd_interval: 100ms, bgp_update: 1ms}\n"
     ).routing
     assert (routing.equal_seeds, routing.spraying) == (True, False)
-    assert (routing.flowlet_ps, routing.convergence_ps) == (50 * PS_PER_US, 1000 * PS_PER_MS)
+    assert (routing.flowlet_ps, routing.detection_ps, routing.bgp_update_ps) == (
+        50 * PS_PER_US,
+        300 * PS_PER_MS,
+        PS_PER_MS,
+    )
     routing = parse_roce("routing: {spraying: true}\n").routing
     assert (routing.engine, routing.spraying, routing.flowlet_ps) == ("ecmp", True, 0)
 
@@ -232,7 +236,8 @@ WRONG = {
     "unknown engine": ("routing: {engine: ecpm}\n", "unknown routing engine 'ecpm'; did you mean 'ecmp'?"),
     "infiniband option": (
         "routing: {lmc: 1}\n",
-        "routing.lmc: engine 'ecmp' takes equal_seeds, spraying, flowlet, convergence; not 'lmc'",
+        "routing.lmc: engine 'ecmp' takes equal_seeds, spraying, flowlet, bfd_interval, bfd_multiplier, "
+        "bgp_update; not 'lmc'",
     ),
     "lmc of explicit": (
         "routing: {engine: explicit, lmc: 1, tables: {leaf0: {h0: 1}}}\n",
@@ -278,7 +283,7 @@ WRONG = {
     "subnet manager": (
         "subnet_manager: {smp_rtt: 1us}\n",
         "subnet_manager: 'subnet_manager' belongs to technology 'infiniband'; on RoCE "
-        "'routing.convergence' says when",
+        "'routing.bfd_interval' and 'routing.bgp_update' say when",
     ),
     "subnet manager that dies": (
         "faults: [{kind: sm_down, node: h0, at: 1us}]\n",

@@ -22,7 +22,8 @@ RECORDS = [layout for layout in LAYOUTS if layout is not COMMAND]
 def _filled(layout: Layout, count: int) -> Array:
     records = np.zeros(count, layout.dtype)
     for number, field in enumerate(layout.fields):
-        records[field.name] = bytes([number]) * 64 if field.type == "|V64" else number + 1
+        kind = layout.dtype[field.name]
+        records[field.name] = bytes([number]) * kind.itemsize if kind.kind == "V" else number + 1
     return records
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fabrictwin.engine.plan import Plan
+from fabrictwin.model.controller import pack_ports
 from fabrictwin.runtime.blueprint import draw_blueprint
 from fabrictwin.runtime.convert import WindowData
 from fabrictwin.runtime.record_text import Names, rows, show, show_ns
@@ -62,6 +63,18 @@ def test_fcp_shows_the_port_that_advertises_and_the_one_that_hears(plan: Plan) -
     ]
     assert _lines(plan, "fcp", pv=pv, value=2, kind=1) == [
         "fcp     sw0/1 → h0/1  vl 0 lost 2 blocks (resync)  arrives 0.000 ns"
+    ]
+
+
+def test_route_shows_the_outputs_of_a_destination(plan: Plan) -> None:
+    node = plan.scenario.fabric.index_of["sw0"]
+    shown = [
+        _lines(plan, "route_write", node=node, lid=7, ports=pack_ports(ports), at_ps=1_234)[0]
+        for ports in ((2, 33), ())
+    ]
+    assert shown == [
+        "route   sw0 destination 7 ports 2 33  at 1.234 ns",
+        "route   sw0 destination 7 ports none  at 1.234 ns",
     ]
 
 

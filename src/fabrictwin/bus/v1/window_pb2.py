@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x66\x61\x62rictwin/bus/v1/window.proto\x12\x11\x66\x61\x62rictwin.bus.v1\"\xc5\x01\n\x06Window\x12\x10\n\x08sequence\x18\x01 \x01(\x06\x12\x1a\n\x12packets_promise_ps\x18\x02 \x01(\x06\x12\x17\n\x0f\x66\x63ps_promise_ps\x18\x03 \x01(\x06\x12\x12\n\nreached_ps\x18\x04 \x01(\x06\x12/\n\x07\x62\x61tches\x18\x05 \x03(\x0b\x32\x1e.fabrictwin.bus.v1.RecordBatch\x12\x17\n\x0f\x63\x61lm_promise_ps\x18\x06 \x01(\x06\x12\x16\n\x0eheard_sequence\x18\x07 \x01(\x06\"j\n\x0bRecordBatch\x12+\n\x04kind\x18\x01 \x01(\x0e\x32\x1d.fabrictwin.bus.v1.RecordKind\x12\x0e\n\x06layout\x18\x02 \x01(\r\x12\r\n\x05\x63ount\x18\x03 \x01(\r\x12\x0f\n\x07records\x18\x04 \x01(\x0c*\xf0\x01\n\nRecordKind\x12\x1b\n\x17RECORD_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12RECORD_KIND_PACKET\x10\x01\x12\x13\n\x0fRECORD_KIND_FCP\x10\x02\x12\x16\n\x12RECORD_KIND_NOTICE\x10\x03\x12\x19\n\x15RECORD_KIND_LFT_WRITE\x10\x04\x12\x1a\n\x16RECORD_KIND_SM_MESSAGE\x10\x05\x12\x18\n\x14RECORD_KIND_REACTION\x10\x06\x12\x17\n\x13RECORD_KIND_COMMAND\x10\x07\x12\x16\n\x12RECORD_KIND_REPORT\x10\x08\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x66\x61\x62rictwin/bus/v1/window.proto\x12\x11\x66\x61\x62rictwin.bus.v1\"\xc5\x01\n\x06Window\x12\x10\n\x08sequence\x18\x01 \x01(\x06\x12\x1a\n\x12packets_promise_ps\x18\x02 \x01(\x06\x12\x17\n\x0f\x66\x63ps_promise_ps\x18\x03 \x01(\x06\x12\x12\n\nreached_ps\x18\x04 \x01(\x06\x12/\n\x07\x62\x61tches\x18\x05 \x03(\x0b\x32\x1e.fabrictwin.bus.v1.RecordBatch\x12\x17\n\x0f\x63\x61lm_promise_ps\x18\x06 \x01(\x06\x12\x16\n\x0eheard_sequence\x18\x07 \x01(\x06\"j\n\x0bRecordBatch\x12+\n\x04kind\x18\x01 \x01(\x0e\x32\x1d.fabrictwin.bus.v1.RecordKind\x12\x0e\n\x06layout\x18\x02 \x01(\r\x12\r\n\x05\x63ount\x18\x03 \x01(\r\x12\x0f\n\x07records\x18\x04 \x01(\x0c*\x8d\x02\n\nRecordKind\x12\x1b\n\x17RECORD_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12RECORD_KIND_PACKET\x10\x01\x12\x13\n\x0fRECORD_KIND_FCP\x10\x02\x12\x16\n\x12RECORD_KIND_NOTICE\x10\x03\x12\x19\n\x15RECORD_KIND_LFT_WRITE\x10\x04\x12\x1a\n\x16RECORD_KIND_SM_MESSAGE\x10\x05\x12\x18\n\x14RECORD_KIND_REACTION\x10\x06\x12\x17\n\x13RECORD_KIND_COMMAND\x10\x07\x12\x16\n\x12RECORD_KIND_REPORT\x10\x08\x12\x1b\n\x17RECORD_KIND_ROUTE_WRITE\x10\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,7 +33,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fabrictwin.bus.v1.window_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RECORDKIND']._serialized_start=362
-  _globals['_RECORDKIND']._serialized_end=602
+  _globals['_RECORDKIND']._serialized_end=631
   _globals['_WINDOW']._serialized_start=54
   _globals['_WINDOW']._serialized_end=251
   _globals['_RECORDBATCH']._serialized_start=253

@@ -52,6 +52,8 @@ class _RecordKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecordKind
     """
     RECORD_KIND_REPORT: _RecordKind.ValueType  # 8
     """How far a logical process is, for the director."""
+    RECORD_KIND_ROUTE_WRITE: _RecordKind.ValueType  # 9
+    """Routes of RoCE switches: outputs of equal cost towards one destination, as BGP leaves them in the tables."""
 
 class RecordKind(_RecordKind, metaclass=_RecordKindEnumTypeWrapper):
     """Kinds of records. Layouts, fields and units are in docs/bus.md."""
@@ -76,6 +78,8 @@ event log.
 """
 RECORD_KIND_REPORT: RecordKind.ValueType  # 8
 """How far a logical process is, for the director."""
+RECORD_KIND_ROUTE_WRITE: RecordKind.ValueType  # 9
+"""Routes of RoCE switches: outputs of equal cost towards one destination, as BGP leaves them in the tables."""
 Global___RecordKind: _TypeAlias = RecordKind  # noqa: Y015
 
 @_typing.final

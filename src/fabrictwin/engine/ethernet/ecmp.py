@@ -54,6 +54,18 @@ def choose_output(s: State, packet_index: int, node: int, now_ps: int) -> int:
     return _repair(s, packet_index, node, group, now_ps)
 
 
+@seldom_kernel
+def write_route(s: State, node: int, lid: int, group: int) -> None:
+    """A switch has other outputs towards a destination; flowlets on their way there choose anew."""
+    switch = np.int64(s.node[node].switch)
+    s.route[switch * s.par[0].lids + lid] = group
+    if s.par[0].flowlet_ps > 0:
+        for row in range(FLOWLETS):
+            flowlet = s.flowlet[switch * FLOWLETS + row]
+            if flowlet.key >> 16 == lid:
+                flowlet.key = -1
+
+
 @inline_kernel
 def _spread(s: State, packet_index: int, key: int) -> int:
     """A key that is another one for every packet, and for every time that it is sent."""

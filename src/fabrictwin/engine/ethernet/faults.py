@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.codes import LogKind
+from fabrictwin.engine.ethernet.ecmp import write_route
 from fabrictwin.engine.ethernet.pfc import release_lane, set_storm
 from fabrictwin.engine.ethernet.switch import drop_queue
-from fabrictwin.engine.faults import log_kind, on_action
+from fabrictwin.engine.faults import ROUTE_WRITE, log_kind, on_action
 from fabrictwin.engine.pools import give_packet, write_log
 from fabrictwin.engine.port_vl import pv_of
 from fabrictwin.engine.state import State
@@ -79,6 +80,8 @@ def on_ethernet_action(s: State, a: int, now_ps: int) -> int:
         priority = np.int64(abs(action.value)) - 1
         set_storm(s, p, priority, action.value > 0, now_ps)
         write_log(s, now_ps, action.node, np.int64(LogKind.NIC_STORM), p, action.value)
+    elif action.kind == ROUTE_WRITE:
+        write_route(s, np.int64(action.node), action.value, np.int64(action.block))
     else:
         on_action(s, a, now_ps)
     return p

@@ -136,8 +136,8 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
     manager_keys = read_managers(root.at("subnet_manager", "managers"))
     if technology is Technology.ROCE and root.at("subnet_manager").value is not None:
         root.refuse(
-            "'subnet_manager' belongs to technology 'infiniband'; on RoCE 'routing.convergence' says when "
-            "switches route around a cable that has failed",
+            "'subnet_manager' belongs to technology 'infiniband'; on RoCE 'routing.bfd_interval' and "
+            "'routing.bgp_update' say when switches route around a cable that has failed",
             "subnet_manager",
         )
     workload = read_workload(root.at("workload"))
