@@ -74,7 +74,8 @@ def _numbers() -> tuple[object, ...]:
 
 
 def _queues() -> tuple[object, ...]:
-    queued = f"sum by (node) ({named(f'fabrictwin_port_vl_queued_bytes{{{TWIN}}}')})"
+    of_switches = f'fabrictwin_port_vl_queued_bytes{{{TWIN}, service="switch_node"}}'
+    queued = f"sum by (node) ({named(of_switches)})"
     return (
         heat(
             "Queue heat",

@@ -46,7 +46,8 @@ _SIMULATED = frozenset({Service.SWITCH_NODE, Service.HCA_ENDPOINT})
 SIMULATED_INFINIBAND = Twin(Technology.INFINIBAND, _SIMULATED, is_live=False)
 SIMULATED_ROCE = Twin(Technology.ROCE, _SIMULATED, is_live=False)
 LIVE_INFINIBAND = Twin(Technology.INFINIBAND, frozenset(Service), is_live=True)
-TWINS = (SIMULATED_INFINIBAND, SIMULATED_ROCE, LIVE_INFINIBAND)
+LIVE_ROCE = Twin(Technology.ROCE, frozenset(Service) - {Service.CONGESTION_CONTROL}, is_live=True)
+TWINS = (SIMULATED_INFINIBAND, SIMULATED_ROCE, LIVE_INFINIBAND, LIVE_ROCE)
 """The twins on which tests run every query that they can feed."""
 
 

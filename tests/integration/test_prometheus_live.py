@@ -4,25 +4,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fabrictwin.runtime.local_twins import LocalTwin, find_twin
-from fabrictwin.telemetry import Service, Target
+from fabrictwin.runtime.local_twins import LocalTwin
+from fabrictwin.telemetry import Service
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.metric import Kind
 from integration.dashboards import DASHBOARDS, LIVE_INFINIBAND, is_fed, queries
 from integration.live_twin import LONGEST_RUN_S
 from integration.patience import wait_until
 from integration.real_prometheus import Prometheus, running_prometheus, skip_without_prometheus
-from integration.services_at_work import START_S
+from integration.watched_twin import fabrictwin, running_twin, targets_of
 
 NAME = "live-metrics"
 SHARDS = {"switch0": Service.SWITCH_NODE, "switch1": Service.SWITCH_NODE, "hca0": Service.HCA_ENDPOINT}
@@ -47,34 +43,16 @@ deployment: {{switch_shards: 2, hca_shards: 1}}
 """
 
 
-def _fabrictwin(*arguments: str | Path, timeout_s: float = START_S) -> None:
-    command = [sys.executable, "-m", "fabrictwin.cli.main", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.fixture(scope="module")
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTwin]:
-    """A twin that runs, in a runtime folder of its own; the name of a socket must be short."""
     skip_without_prometheus()
-    scenario = tmp_path_factory.mktemp("live") / "scenario.yaml"
-    scenario.write_text(SCENARIO)
-    with tempfile.TemporaryDirectory(prefix="ft") as runtime, pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "XDG_RUNTIME_DIR", runtime)
-        try:
-            _fabrictwin("up", scenario)
-            yield find_twin(NAME)
-        finally:
-            _fabrictwin("down", "--twin", NAME)
+    with running_twin(NAME, SCENARIO, tmp_path_factory.mktemp("live")) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
 def prometheus(twin: LocalTwin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    targets = [
-        Target(Service(service["service"]), shard, service["metrics_address"])
-        for shard, service in twin.services.items()
-    ]
-    with running_prometheus(tmp_path_factory.mktemp("prometheus"), NAME, targets) as server:
+    with running_prometheus(tmp_path_factory.mktemp("prometheus"), NAME, targets_of(twin)) as server:
         server.wait_for("fabrictwin:twin_received_payload_bytes:per_fabric_second > 0")
         # The beginning does not count any more, and in the window is enough to tell a rate from.
         server.wait_for("min(fabrictwin_fabric_seconds_total) > 3e-4", LONGEST_RUN_S)
@@ -105,8 +83,8 @@ def result(
 ) -> dict[str, Any]:
     """The engine's own numbers, from the twin, which stands still from now on."""
     file = tmp_path_factory.mktemp("result") / "result.json"
-    _fabrictwin("pause", "--twin", twin.name)
-    _fabrictwin("result", "--twin", twin.name, "--json", file)
+    fabrictwin("pause", "--twin", twin.name)
+    fabrictwin("result", "--twin", twin.name, "--json", file)
     prometheus.wait_for_scrapes()
     return dict(json.loads(file.read_text()))
 

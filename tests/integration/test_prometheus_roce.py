@@ -13,9 +13,11 @@ from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.telemetry.catalogue import CATALOGUE
 from fabrictwin.telemetry.metric import Kind
 from fabrictwin.units import PS_PER_MS
-from integration.dashboards import DASHBOARDS, SIMULATED_ROCE, is_fed, queries
+from integration.dashboards import DASHBOARDS, LIVE_ROCE, SIMULATED_ROCE, is_fed, queries
+from integration.live_twin import LONGEST_RUN_S
 from integration.real_prometheus import Prometheus, running_prometheus, skip_without_prometheus
 from integration.scraped_simulation import Running, running_simulation
+from integration.watched_twin import running_twin, targets_of
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +45,12 @@ workload:
 faults:
   - {kind: pfc_storm, node: h8, at: 100us}
 """
+
+
+LIVE = "live-roce"
+LIVE_SCENARIO = (
+    f"{SCENARIO.replace('name: roce', f'name: {LIVE}')}deployment: {{switch_shards: 2, hca_shards: 2}}\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +116,17 @@ def test_prometheus_holds_every_metric_that_a_simulation_feeds(prometheus: Prome
     }
     prometheus.wait_for_scrapes()
     assert catalogued - prometheus.names_of('{__name__!=""}') == set()
+
+
+def test_panels_of_a_live_twin_return_data(tmp_path: Path) -> None:
+    """The same fabric, split over four shards."""
+    with (
+        running_twin(LIVE, LIVE_SCENARIO, tmp_path) as twin,
+        running_prometheus(tmp_path, LIVE, targets_of(twin)) as prometheus,
+    ):
+        prometheus.wait_for("min(fabrictwin:fabric_seconds:delta15s) > 5e-5", LONGEST_RUN_S)
+        for path in DASHBOARDS:
+            for query in queries(path, LIVE):
+                if is_fed(query, LIVE_ROCE):
+                    prometheus.wait_for(query)
+        assert prometheus.query("count by (guid, port, priority) (fabrictwin_pfc_paused) > 1") == []
