@@ -54,6 +54,15 @@ def test_every_rule_has_a_test(kind: str) -> None:
     assert [name for name in names if name not in tests] == []
 
 
+def test_every_alert_is_told_of_with_its_severity() -> None:
+    page = (DEPLOY.parents[1] / "docs" / "monitoring.md").read_text(encoding="utf-8")
+    rules = (DEPLOY / "rules" / "alerts.yml").read_text(encoding="utf-8")
+    alerts = re.findall(r"- alert: (\w+)\n(?:.*\n)*?\s+labels: {severity: (\w+)", rules)
+    assert len(alerts) == rules.count("- alert: ")
+    told = re.findall(r"^\| (\w+) \| (critical|warning) \|", page, re.MULTILINE)
+    assert sorted(told) == sorted(alerts)
+
+
 def test_rules_read_only_metrics_of_the_catalogue() -> None:
     exported = {metric.name + ("_sum" if metric.kind is Kind.HISTOGRAM else "") for metric in CATALOGUE}
     for path in RULES:
