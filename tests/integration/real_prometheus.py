@@ -92,7 +92,11 @@ def skip_without_prometheus() -> str:
 
 @contextmanager
 def running_prometheus(
-    folder: Path, twin: str, targets: Iterable[Target], more_rules: Iterable[Path] = ()
+    folder: Path,
+    twin: str,
+    targets: Iterable[Target],
+    more_rules: Iterable[Path] = (),
+    alertmanager: str = "",
 ) -> Iterator[Prometheus]:
     """Runs the server over some targets; nothing is left behind.
 
@@ -101,11 +105,15 @@ def running_prometheus(
         twin: Name of the twin.
         targets: What to scrape.
         more_rules: Rule files besides the project's own.
+        alertmanager: Where an Alertmanager answers, if one does.
     """
     program = skip_without_prometheus()
     configuration = folder / "prometheus"
     shutil.copytree(DEPLOY, configuration)
     file = configuration / "prometheus.yml"
+    if alertmanager:
+        address = alertmanager.removeprefix("http://")
+        file.write_text(file.read_text().replace("alertmanager:9093", address))
     for path in more_rules:
         shutil.copy(path, configuration / "rules" / f"{path.name}.yml")
     (configuration / "targets" / "twin.json").write_text(json.dumps(target_groups(twin, targets)))

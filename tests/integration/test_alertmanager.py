@@ -5,21 +5,18 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
 from integration.patience import PATIENCE_S, wait_until
-from integration.real_prometheus import start_on_free_port
+from integration.real_alertmanager import CONFIGURATION, program, read_alerts, running_alertmanager
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-CONFIGURATION = DEPLOY / "alertmanager" / "alertmanager.yml"
 Labels = dict[str, str]
 
 SWITCH = {"alertname": "SwitchDown", "twin": "t", "node": "spine0", "peer": "spine0"}
@@ -43,41 +40,20 @@ LOUD: list[Labels] = [
 """The roots, and what has another reason."""
 
 
-def _program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed (Debian package prometheus-alertmanager)")
-    return found
-
-
 @pytest.fixture(scope="module")
 def alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a running Alertmanager answers."""
-    folder = tmp_path_factory.mktemp("alertmanager")
-    command = [
-        _program("prometheus-alertmanager"),
-        f"--config.file={CONFIGURATION}",
-        f"--storage.path={folder / 'data'}",
-        "--cluster.listen-address=",
-        "--log.level=warn",
-    ]
-    process, url = start_on_free_port(command, folder / "log")
-    try:
+    with running_alertmanager(tmp_path_factory.mktemp("alertmanager")) as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait(PATIENCE_S)
 
 
 def _states(url: str) -> dict[str, str]:
     """State of each alert by its labels."""
-    with urllib.request.urlopen(f"{url}/api/v2/alerts", timeout=PATIENCE_S) as answer:
-        alerts: list[dict[str, Any]] = json.load(answer)
-    return {json.dumps(alert["labels"], sort_keys=True): alert["status"]["state"] for alert in alerts}
+    return {json.dumps(alert, sort_keys=True): alert.state for alert in read_alerts(url)}
 
 
 def test_configuration_is_accepted() -> None:
-    command = [_program("amtool"), "check-config", str(CONFIGURATION)]
+    command = [program("amtool"), "check-config", str(CONFIGURATION)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
