@@ -61,6 +61,7 @@ VERBS = {
     "drill": Verb("drill", "app", "Break a twin on purpose, and judge what follows."),
     "bus": Verb("bus", "app", "Read along on the bus of a live twin."),
     "compare": Verb("compare", "compare", "Run a scenario as InfiniBand and as RoCE, side by side."),
+    "sweep": Verb("sweep", "sweep", "Run a scenario with every combination of some values."),
     "bench": Verb("bench", "bench", "Measure speed and memory; one JSON line a case."),
 }
 

@@ -31,7 +31,7 @@ NOT_MODELLED = (
     "Hosts beyond a latency each way and a rate at which they take data: no PCIe, driver or software.",
     "Headroom pools that ports share, and the cells and pipelines of a switch's buffer: it is one pool with "
     "a threshold.",
-    "Routing protocols of Ethernet after a failure: only the ends of a cable route around it.",
+    "Policies of Ethernet's routing protocols and messages that they lose; convergence itself is simulated.",
     "Bit errors, unless the scenario has them as a fault; FEC is inside the published latencies.",
     "Price, power, operations. And parts of the same class are not the same part: the pairs are ours.",
 )

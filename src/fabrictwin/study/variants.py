@@ -9,6 +9,7 @@ from typing import Any
 
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.fabric import Technology
+from fabrictwin.model.routing_names import ROUTING_OPTIONS
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.model.yaml_loader import FieldPath
 from fabrictwin.study.source import Source
@@ -28,6 +29,7 @@ class Variant:
         title: What it is called.
         technology: Link layer.
         changes: What differs from the plain form of its technology.
+        spraying: Whether every packet takes an output of its own.
         without: Kinds of faults that it cannot have.
     """
 
@@ -35,6 +37,7 @@ class Variant:
     title: str
     technology: Technology
     changes: Mapping[FieldPath, Any] = field(default_factory=dict)
+    spraying: bool = False
     without: tuple[str, ...] = ()
 
 
@@ -51,10 +54,10 @@ VARIANTS: dict[str, Variant] = {
             "RoCE, spraying",
             Technology.ROCE,
             {
-                ("routing",): {"engine": "ecmp", "spraying": True},
                 ("fabric", "hca_model", "loss_recovery"): "selective_repeat",
                 ("fabric", "hca_model", "reorder_packets"): REORDER_PACKETS,
             },
+            spraying=True,
         ),
         Variant("roce_no_cc", "RoCE, no CC", Technology.ROCE, _NO_CONTROL),
         Variant(
@@ -87,8 +90,16 @@ class Pair:
     def source(self, variant: Variant) -> Source:
         """What a variant runs."""
         source = self.forms[variant.technology].source.change(variant.changes)
+        if variant.spraying:
+            source = source.change({("routing",): _spray(source.value.get("routing") or {})})
         faults = [fault for fault in source.value.get("faults") or [] if fault["kind"] not in variant.without]
         return source.change({("faults",): faults}) if variant.without else source
+
+
+def _spray(routing: Mapping[str, Any]) -> dict[str, Any]:
+    """The same routing, with spraying: it takes the place of tables and of flowlets."""
+    kept = {key: routing[key] for key in routing if key in ROUTING_OPTIONS["ecmp"] and key != "flowlet"}
+    return {**kept, "engine": "ecmp", "spraying": True}
 
 
 def pair_up(source: Source, scenario: Scenario) -> Pair:

@@ -119,10 +119,20 @@ def test_variants_differ_from_the_plain_form_in_what_they_say(text: str) -> None
     assert list(scenarios) == list(VARIANTS)
     assert scenarios["roce_spraying"].routing.spraying
     assert not scenarios["roce"].routing.spraying
+    assert scenarios["roce_spraying"].routing.equal_seeds == scenarios["roce"].routing.equal_seeds
     assert scenarios["roce"].qos.lossless
     assert not scenarios["roce_lossy"].qos.lossless
     for name in ("infiniband_no_cc", "roce_no_cc"):
         assert scenarios[name].congestion_control.algorithm == "none"
+
+
+def test_variant_that_sprays_takes_the_place_of_tables_and_flowlets() -> None:
+    for routing in ("{engine: explicit, tables: {sw0: {h0: 1}}}", "{engine: ecmp, flowlet: 1us}"):
+        source = source_of(ROCE.replace("{engine: ecmp, equal_seeds: true}", routing))
+        scenario = expand_variants(pair_up(source, source.expand()))["roce_spraying"]
+        assert scenario.routing.engine == "ecmp"
+        assert scenario.routing.spraying
+        assert scenario.routing.flowlet_ps == 0
 
 
 def test_variants_with_problems_say_which_one_it_is() -> None:
