@@ -14,7 +14,7 @@ PROFILES ?= observability
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-slow test-compose test-all check lint types bench protos check-protos clean
+.PHONY: help setup demo up down drills test test-slow test-compose test-drills test-all check lint types bench protos check-protos clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,16 +37,22 @@ up: ## bring a twin up in containers, with Prometheus, Alertmanager and Grafana;
 down: ## end it; nothing is left but its image
 	@sh deploy/down.sh
 
+drills: $(STAMP) ## run every drill on a twin of its own, and print a scoreboard
+	$(BIN)/fabrictwin drill run --all
+
 test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
-	$(PYTEST) -m "not slow and not compose"
+	$(PYTEST) -m "not slow and not compose and not drills"
 
 test-slow: $(STAMP) ## the slow tests alone
-	$(PYTEST) -m "slow and not compose"
+	$(PYTEST) -m "slow and not compose and not drills"
 
 test-compose: $(STAMP) ## the twin in containers; as root it starts an engine of its own where none runs
 	$(BIN)/pytest -m compose -rs tests/compose
 
-test-all: test test-slow ## every test; with HYPOTHESIS_PROFILE=default on random fabrics that are new each time
+test-drills: $(STAMP) ## every drill, and every change that has to make it fail
+	$(PYTEST) -m drills tests/drills
+
+test-all: test test-slow test-drills ## every test; with HYPOTHESIS_PROFILE=default on random fabrics that are new each time
 
 check: lint types ## what to run before a commit: lint, import rules, types and the fast tests, fastest first
 	$(PYTEST) -m "not slow" tests/contract tests/unit

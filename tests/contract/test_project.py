@@ -21,6 +21,8 @@ TARGETS = (
     "down",
     "test",
     "test-slow",
+    "drills",
+    "test-drills",
     "test-compose",
     "test-all",
     "check",

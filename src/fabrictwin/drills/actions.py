@@ -99,13 +99,30 @@ def inject_fault(name: str, arguments: Mapping[str, Any], hands: Hands) -> Done:
 def clear_fault(name: str, arguments: ActionArguments, hands: Hands) -> Done:
     """Ends a fault that an action has injected, if it is not over."""
     fault = hands.faults.get(arguments.action)
-    now_ps = int(hands.twin.status().fabric_time_ps)
     if fault is None:
-        return Done(now_ps, f"{arguments.action!r} was not injected")
-    state = next(each.state for each in hands.twin.faults() if each.id == fault)
-    if state in ("over", "cleared") or hands.twin.has_ended():
-        return Done(now_ps, f"{fault} is {'over' if state != 'cleared' else state}")
-    return Done(int(hands.twin.clear(fault, hands.owner).end_ps), f"{fault} is cleared")
+        return Done(int(hands.twin.status().fabric_time_ps), f"{arguments.action!r} was not injected")
+    end_ps = end_fault(hands.twin, fault, hands.owner)
+    return Done(end_ps, f"{fault} ends at {show_clock(end_ps)}")
+
+
+def end_fault(twin: Twin, fault: str, by: str) -> int:
+    """Ends a fault, if it has not ended and does not end at the next look-around anyway.
+
+    Returns:
+        Fabric time at which it is over.
+
+    Raises:
+        RefusedError: It goes on.
+    """
+    if twin.has_ended():
+        return int(twin.status().fabric_time_ps)
+    try:
+        return int(twin.clear(fault, by).end_ps)
+    except RefusedError:
+        end_ps = next(int(each.end_ps) for each in twin.faults() if each.id == fault)
+        if end_ps < 0:
+            raise
+        return end_ps
 
 
 def start_workload(name: str, arguments: Mapping[str, Any], hands: Hands) -> Done:
@@ -196,5 +213,10 @@ ACTIONS: dict[str, Action] = {
         _service_action("limit_service", "Limits the memory of a service's container."),
     )
 }
+BREAKS = (
+    *("inject_fault", "kill_service", "pause_service", "stop_service"),
+    *("disconnect_service", "limit_service"),
+)
+"""What breaks something. The first of them is the fault that times are counted from; else any action is."""
 UNDOES = {"clear_fault": "inject_fault", "stop_workload": "start_workload"}
 """What is undone by what."""

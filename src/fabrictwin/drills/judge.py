@@ -152,7 +152,10 @@ def _judge_sign(part: str, sign: Sign, verdict: Verdict, course: Course) -> Find
     if from_ps < 0 and course.before is not None:
         # Nothing was done: then nothing may be seen either.
         from_ps = course.before.at_ps
-    seen_ps = _when_event(sign, course, from_ps) if sign.event else _when_probe(sign, course, from_ps)
+    seen_ps = _when_event(sign, course, from_ps)
+    if sign.probe is not None:
+        find = _when_lasting if verdict is Verdict.FAIL_MITIGATE else _when_first
+        seen_ps = find(sign, course, from_ps)
     behind = "the rollback" if sign.after_rollback else "the fault"
     limit = f"expected within {show_time(sign.within_ps)}"
     if seen_ps is None:
@@ -177,10 +180,20 @@ def _when_event(sign: Sign, course: Course, from_ps: int) -> int | None:
     return min((event_ps(event) for event in events if event_ps(event) >= from_ps), default=None)
 
 
-def _when_probe(sign: Sign, course: Course, from_ps: int) -> int | None:
-    return next(
-        (each.at_ps for each in course.samples if each.since_ps >= from_ps and sign.name in each.seen), None
-    )
+def _when_first(sign: Sign, course: Course, from_ps: int) -> int | None:
+    """When a probe was within its tolerance for the first time."""
+    seen = (each.at_ps for each in course.samples if sign.name in each.seen)
+    return next((at_ps for at_ps in seen if at_ps > from_ps), None)
+
+
+def _when_lasting(sign: Sign, course: Course, from_ps: int) -> int | None:
+    """From when on a probe was within its tolerance until the rollback: one good moment does not count."""
+    until_ps = course.rollback_ps if not sign.after_rollback else course.samples[-1].at_ps
+    found: int | None = None
+    for sample in course.samples:
+        if sample.since_ps >= from_ps and sample.at_ps <= until_ps:
+            found = None if sign.name not in sample.seen else found or sample.at_ps
+    return found
 
 
 def _alerts(course: Course) -> Iterator[Finding]:

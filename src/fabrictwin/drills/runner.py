@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import time
 
-from fabrictwin.drills.actions import ACTIONS, Hands
+from fabrictwin.drills.actions import ACTIONS, BREAKS, Hands, end_fault
 from fabrictwin.drills.alerts import watch_alerts
 from fabrictwin.drills.course import BASELINE, METHOD, RECOVERY, WATCH, Course, Invariant, Record, Sample
 from fabrictwin.drills.drill import Activity, Clock, Drill, Sign
@@ -83,7 +83,8 @@ class Runner:
         """Lets the twin go on for a while, and looks at it again and again."""
         left_ps = span_ps
         while left_ps > 0 and not (self._looks and self._looks[-1].stopped):
-            step_ps = min(left_ps, self._drill.every_ps)
+            # A rest of less than half a step belongs to the last one: rates over a short span say little.
+            step_ps = left_ps if 2 * left_ps < 3 * self._drill.every_ps else self._drill.every_ps
             if self._drill.clock is Clock.WALL:
                 self._twin.go_for(step_ps / PS_PER_S)
             else:
@@ -214,8 +215,13 @@ class Runner:
             return
         record.at_ps, record.output, record.fault = done.at_ps, done.text, done.fault
         self._show(self._phase, done.text)
-        if record.part == METHOD and self.course.fault_ps < 0:
+        if record.part == METHOD and self.course.fault_ps < 0 and activity.func in self._breaking():
             self.course.fault_ps, self.course.fault_wall_s = done.at_ps, time()
+
+    def _breaking(self) -> set[str]:
+        """The actions of this drill that are its fault."""
+        funcs = {activity.func for activity in self._drill.method if activity.is_action}
+        return funcs & set(BREAKS) or funcs
 
     def _watch_alerts(self) -> None:
         """Lets the twin go on with its fault until the alerts have fired that are expected."""
@@ -260,7 +266,7 @@ class Runner:
         for fault in self._twin.faults():
             if fault.id in ours and fault.state in ("active", "scheduled"):
                 try:
-                    done_ps = max(done_ps, int(self._twin.clear(fault.id, self._hands.owner).end_ps))
+                    done_ps = max(done_ps, end_fault(self._twin, fault.id, self._hands.owner))
                 except RefusedError as error:
                     self.course.rollback_errors.append(f"{fault.id}: {error}")
         return done_ps
@@ -281,12 +287,15 @@ class Runner:
         last_ps = max((sign.within_ps for sign in self._signs() if sign.after_rollback), default=0)
         rest_ps = self.course.rollback_ps + last_ps - self._looks[-1].at_ps
         if rest_ps > 0 and self._drill.clock is Clock.FABRIC:
-            self._advance(rest_ps)
+            steps = -(-rest_ps // self._drill.every_ps)
+            self._advance(steps * self._drill.every_ps)
 
     def _clean_up(self) -> None:
         """Empties a fabric that is ours, checks what always holds, and what is left over."""
         course = self.course
+        self._twin.heeds = not course.aborted
         try:
+            self._twin.pause()
             if self._is_ours and not course.aborted and not self._twin.has_ended():
                 self._drain()
             course.end = self._twin.look()
