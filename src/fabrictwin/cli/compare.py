@@ -17,7 +17,7 @@ from fabrictwin.cli.output_file import STANDARD_OUTPUT, check_writable, write_js
 from fabrictwin.cli.progress import count_progress
 from fabrictwin.cli.result_rows import Result
 from fabrictwin.cli.run_end import check_end
-from fabrictwin.cli.tables import plain_table
+from fabrictwin.cli.tables import print_rows
 from fabrictwin.cli.time_option import read_time_ps
 from fabrictwin.errors import InputError
 from fabrictwin.model.fabric import Technology
@@ -116,11 +116,8 @@ def _print(console: Console, result: Result, work: str) -> None:
                 line = f"as {Technology(technology).label}, {what}: {text}"
                 console.print(Text(printable(line), style="dim"), soft_wrap=True)
     for table in tables(result).values():
-        shown = plain_table("", table.texts, table.numbers)
-        for row in table.rows:
-            shown.add_row(*map(Text, row))
         console.print(Text(f"\n{table.title}", style="bold"))
-        console.print(shown)
+        print_rows(console, table.texts, table.numbers, table.rows)
     _print_origins(console, result)
 
 

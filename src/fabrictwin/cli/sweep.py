@@ -18,7 +18,7 @@ from fabrictwin.cli.progress import count_progress
 from fabrictwin.cli.result_rows import Result
 from fabrictwin.cli.sweep_folder import SweepFolder
 from fabrictwin.cli.sweep_rows import sweep_row
-from fabrictwin.cli.tables import plain_table
+from fabrictwin.cli.tables import print_rows
 from fabrictwin.errors import Problem
 from fabrictwin.study.parallel import Task, cores, run_all
 from fabrictwin.study.points import Point, describe_values, expand_points, run_point, short_names
@@ -130,7 +130,5 @@ def _print(sweep: Sweep, points: Sequence[Point], values: Sequence[list[Any]], w
     head = f": {counted(len(points), 'point')}, {work}"
     console.print(Text.assemble((printable(sweep.name), "bold"), head))
     names = [printable(name) for name in (*short_names(sweep), *(metric.name for metric in sweep.metrics))]
-    table = plain_table("", names[: len(sweep.parameters)], names[len(sweep.parameters) :])
-    for point, found in zip(points, values, strict=True):
-        table.add_row(*map(Text, sweep_row(point, sweep.metrics, found)))
-    console.print(table)
+    rows = [sweep_row(point, sweep.metrics, found) for point, found in zip(points, values, strict=True)]
+    print_rows(console, names[: len(sweep.parameters)], names[len(sweep.parameters) :], rows)

@@ -9,12 +9,19 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
+
+from fabrictwin.errors import FabricTwinError
 
 KeyT = TypeVar("KeyT")
 ResultT = TypeVar("ResultT")
 Task = tuple[Callable[..., ResultT], tuple[Any, ...]]
 """A function of a module, and its arguments; both travel to another process."""
+
+
+class RunKilledError(FabricTwinError):
+    """The process of a run has ended without a result."""
 
 
 def cores() -> int:
@@ -30,6 +37,9 @@ def run_all(tasks: Mapping[KeyT, Task[ResultT]], processes: int) -> Iterator[tup
     Args:
         tasks: What to run, by key.
         processes: Most that run at a time.
+
+    Raises:
+        RunKilledError: One of them was killed.
     """
     count = min(processes, len(tasks))
     if count == 0:
@@ -42,10 +52,14 @@ def run_all(tasks: Mapping[KeyT, Task[ResultT]], processes: int) -> Iterator[tup
         try:
             for future in as_completed(key_of):
                 yield key_of[future], future.result()
-        except BaseException:
+        except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in set(multiprocessing.active_children()) - before:
                 child.terminate()
+            if isinstance(error, BrokenProcessPool):
+                raise RunKilledError(
+                    "a run was killed; is there memory enough for so many at a time?"
+                ) from None
             raise
 
 
