@@ -16,8 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from fabrictwin.model.congestion import PROFILES, IbCcaSpec
-from fabrictwin.model.dcqcn import DCQCN_PROFILES, DcqcnSpec
+from fabrictwin.model.congestion import PROFILES, RATE_ALGORITHMS, IbCcaSpec
 from fabrictwin.model.expectation import ExpectationSpec
 from fabrictwin.model.fabric import MM_PER_M
 from fabrictwin.model.fault import FAULTS
@@ -189,6 +188,12 @@ def _profiles(profiles: Mapping[str, Any], spec: type[BaseModel]) -> str:
     return _table(("parameter", *(f"`{name}`" for name in profiles)), rows + sources)
 
 
+def _rates(algorithm: str) -> str:
+    """Parameters of one of RoCE's algorithms, and its profiles."""
+    row = RATE_ALGORITHMS[algorithm]
+    return _keys(row.spec, default="the profile's") + "\n" + _profiles(row.profiles, row.spec)
+
+
 def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -241,8 +246,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "routing": lambda: _keys(RoutingKeys) + "\n" + _routing(),
     "congestion_control": lambda: _keys(IbCcaSpec, default="the profile's"),
     "profiles": lambda: _profiles(PROFILES, IbCcaSpec),
-    "dcqcn": lambda: _keys(DcqcnSpec, default="the profile's"),
-    "dcqcn profiles": lambda: _profiles(DCQCN_PROFILES, DcqcnSpec),
+    "dcqcn": lambda: _rates("dcqcn"),
+    "timely": lambda: _rates("timely"),
+    "hpcc": lambda: _rates("hpcc"),
     "qos": lambda: _keys(QosSpec),
     "roce qos": lambda: _keys(RoceQosSpec),
     "workload": lambda: _keys(JobSpec),

@@ -15,7 +15,7 @@ from fabrictwin.runtime.reading import cut_page
 from fabrictwin.runtime.shard_service import ShardView
 
 SLS = 16
-_NOT_SHOWN = ("algorithm", "dcqcn", "cct", "victim_ports")
+_NOT_SHOWN = ("algorithm", "rates", "cct", "victim_ports")
 """What is the algorithm itself, or too long for a parameter."""
 
 
@@ -28,7 +28,7 @@ class CongestionControlServicer(Base):
     async def GetParameters(self, request: pb.GetParametersRequest, context: Any) -> pb.GetParametersResponse:
         """What the scenario sets."""
         control = self._shard.plan.scenario.congestion_control
-        settings = control.dcqcn or control
+        settings = control.rates or control
         shown = [item.name for item in fields(settings) if item.name not in _NOT_SHOWN]
         return pb.GetParametersResponse(
             algorithm=control.algorithm, parameters={name: str(getattr(settings, name)) for name in shown}

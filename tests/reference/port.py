@@ -158,6 +158,9 @@ class Port:
     def _hits(self) -> tuple[int, bool]:
         """Tries that a symbol error spoils, and whether that is all of them."""
         tries = MAX_TRIES if self.llr else 1
+        if self.error_threshold < 0:
+            is_hit = (self.packets_sent + 1) % -self.error_threshold == 0
+            return int(is_hit), is_hit and not self.llr
         for attempt in range(tries):
             if not self._is_hit(Stream.PACKET_ERROR, self.packets_sent * MAX_TRIES + attempt):
                 return attempt, False

@@ -24,6 +24,13 @@ TOPOLOGIES: tuple[tuple[dict[str, Any], int, list[str]], ...] = (
 )
 """Topology, hosts, a cable that a fault may cut."""
 
+CONTROLS: tuple[dict[str, Any], ...] = (
+    {"algorithm": "none"},
+    {"algorithm": "dcqcn", "profile": "hpcc"},
+    {"algorithm": "timely", "profile": "paper", "t_low": "5us", "t_high": "30us", "min_rtt": "3us"},
+    {"algorithm": "hpcc", "profile": "paper", "base_rtt": "3us"},
+)
+
 
 @st.composite
 def scenario_texts(draw: st.DrawFn) -> str:
@@ -56,6 +63,17 @@ def scenario_texts(draw: st.DrawFn) -> str:
         faults.append({"kind": "pfc_storm", "node": "h1", "priority": 3, "at": "5us", "duration": "20us"})
     if draw(st.booleans()):
         faults.append({"kind": "link_down", "link": cable, "at": "6us", "duration": "30us"})
+    if draw(st.booleans()):
+        faults.append(
+            {"kind": "symbol_errors", "link": cable, "at": "1us", "every": draw(st.integers(3, 40))}
+        )
+    if draw(st.booleans()):
+        flooding = draw(st.booleans())
+        faults.append(
+            {"kind": "dead_host", "node": "h2", "at": "4us", "duration": "60us", "flooding": flooding}
+        )
+    control = draw(st.sampled_from(CONTROLS))
+    recoveries = ["go_back_n", "selective_repeat"] + ["go_back_0"] * (control["algorithm"] != "hpcc")
     switch = {
         "base": "spectrum4",
         "shared_buffer": draw(st.sampled_from(["800KB", "4MB"])),
@@ -67,7 +85,7 @@ def scenario_texts(draw: st.DrawFn) -> str:
     hca = {
         "base": "connectx7_roce",
         "receive_buffer": "256KiB",
-        "loss_recovery": draw(st.sampled_from(["go_back_n", "selective_repeat"])),
+        "loss_recovery": draw(st.sampled_from(recoveries)),
         "reorder_packets": draw(st.sampled_from([0, 64])),
         "ack_timeout": "60us",
     }
@@ -85,9 +103,7 @@ def scenario_texts(draw: st.DrawFn) -> str:
             "mtu": 1024,
         },
         "routing": {"engine": "ecmp", "spraying": draw(st.booleans())},
-        "congestion_control": draw(
-            st.sampled_from([{"algorithm": "none"}, {"algorithm": "dcqcn", "profile": "hpcc"}])
-        ),
+        "congestion_control": control,
         "qos": {"lossless_priorities": lossless},
         "workload": workload,
         "faults": faults,

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import pytest
 
-from fabrictwin.engine.cc.dcqcn import on_cnp, sending_time
+from fabrictwin.engine.cc.dcqcn import on_cnp
+from fabrictwin.engine.cc.rate import sending_time
 from fabrictwin.engine.simulation import Simulation
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.units import PS_PER_US

@@ -11,6 +11,14 @@ from typing import Any
 import numpy as np
 
 from fabrictwin.engine import state as st
+from fabrictwin.engine.build_rates import (
+    RATE_ARRAYS,
+    build_rate_rules,
+    build_rates,
+    is_closed_loop,
+    rate_control_of,
+    telemetry_bytes,
+)
 from fabrictwin.engine.codes import (
     ACK_BYTES,
     CNP_BYTES,
@@ -20,7 +28,7 @@ from fabrictwin.engine.codes import (
     ETHERNET_DATA_OVERHEAD_BYTES,
 )
 from fabrictwin.engine.ethernet.ecmp import FLOWLETS
-from fabrictwin.engine.plan import PRIORITIES, Plan, model_of, queue_pairs
+from fabrictwin.engine.plan import PRIORITIES, Plan, model_of
 from fabrictwin.engine.rng import Stream, draw_below
 from fabrictwin.model.fabric import Link, NodeKind, PortRef, Technology
 from fabrictwin.model.hardware.ethernet_switch_model import LONGEST_PAUSE_QUANTA, EthernetSwitchModel
@@ -51,8 +59,8 @@ def build_ethernet(plan: Plan, port: st.Records) -> dict[str, Any]:
         "group": group,
         "member": member,
         "flowlet": _build_flowlets(plan),
-        "rate": build_rates(plan),
-        "rate_rule": _build_rate_rule(plan),
+        **build_rates(plan),
+        **build_rate_rules(plan),
     }
 
 
@@ -61,20 +69,20 @@ def wire_sizes(plan: Plan) -> dict[str, int]:
     if plan.scenario.fabric.technology is not Technology.ROCE:
         return {"data_overhead": DATA_OVERHEAD_BYTES, "ack_bytes": ACK_BYTES, "cnp_bytes": CNP_BYTES}
     return {
-        "data_overhead": ETHERNET_DATA_OVERHEAD_BYTES,
+        "data_overhead": ETHERNET_DATA_OVERHEAD_BYTES + telemetry_bytes(plan),
         "ack_bytes": ETHERNET_ACK_BYTES,
         "cnp_bytes": ETHERNET_CNP_BYTES,
         "ethernet": 1,
+        "rate_control": rate_control_of(plan),
+        "closed_loop": int(is_closed_loop(plan)),
         "spraying": int(plan.scenario.routing.spraying),
         "flowlet_ps": plan.scenario.routing.flowlet_ps,
     }
 
 
 def _empty() -> dict[str, Any]:
-    arrays: dict[str, Any] = {
-        name: st.records(1, st.ARRAYS[name])
-        for name in ("lane", "lane_more", "buffer", "buffer_rule", "group", "flowlet", "rate", "rate_rule")
-    }
+    names = ("lane", "lane_more", "buffer", "buffer_rule", "group", "flowlet", *RATE_ARRAYS)
+    arrays: dict[str, Any] = {name: st.records(1, st.ARRAYS[name]) for name in names}
     return arrays | {"route": np.zeros(1, np.uint16), "member": np.zeros(1, np.uint8)}
 
 
@@ -161,30 +169,3 @@ def _build_groups(plan: Plan) -> tuple[st.Records, np.ndarray]:
 def _build_flowlets(plan: Plan) -> st.Records:
     rows = len(plan.scenario.fabric.switches) * FLOWLETS if plan.scenario.routing.flowlet_ps else 1
     return st.records(rows, st.FLOWLET, key=-1)
-
-
-def build_rates(plan: Plan) -> st.Records:
-    """[qps] RATE: at line rate until the first CNP."""
-    rate = st.records(max(1, int(plan.first_qp[-1])), st.RATE)
-    rules = plan.scenario.congestion_control.dcqcn
-    for qp, _, _, flow in queue_pairs(plan):
-        link = plan.scenario.fabric.link_at.get(flow.src)
-        rate[qp].line_bps = rate[qp].rate_bps = rate[qp].target_bps = link.rate_bps if link else 1
-        if rules is not None:
-            rate[qp].alpha_q30 = rules.initial_alpha_q30
-    return rate
-
-
-def _build_rate_rule(plan: Plan) -> st.Records:
-    rule = st.records(1, st.RATE_RULE)
-    dcqcn = plan.scenario.congestion_control.dcqcn
-    if dcqcn is not None:
-        record = rule[0]
-        record.cnp_interval_ps, record.alpha_timer_ps = dcqcn.cnp_interval_ps, dcqcn.alpha_timer_ps
-        record.g_q30, record.rate_timer_ps = dcqcn.g_q30, dcqcn.rate_timer_ps
-        record.byte_counter, record.threshold = dcqcn.byte_counter_bytes, dcqcn.threshold
-        record.rate_ai_bps, record.rate_hai_bps = dcqcn.rate_ai_bps, dcqcn.rate_hai_bps
-        record.min_rate_bps, record.min_decrease_q16 = dcqcn.min_rate_bps, dcqcn.min_decrease_q16
-        record.rate_reduce_interval_ps = dcqcn.rate_reduce_interval_ps
-        record.clamp_target = int(dcqcn.clamp_target)
-    return rule

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fabrictwin.engine import state as st
-from fabrictwin.engine.codes import NEVER, QpState
+from fabrictwin.engine.cc.tcp import INITIAL_WINDOW
+from fabrictwin.engine.codes import NEVER, LossRecovery, QpState
 from fabrictwin.engine.plan import (
     Plan,
     destination_lid,
@@ -17,13 +20,34 @@ from fabrictwin.engine.plan import (
 )
 from fabrictwin.engine.state import table
 from fabrictwin.engine.transport import MAX_OUTSTANDING
-from fabrictwin.model.program import LOOP_DEPTH
+from fabrictwin.model.program import LOOP_DEPTH, Flow
 
 
 def _vl_of(plan: Plan, sl: int) -> int:
     """VL that an HCA sends on; a switch discards what the table drops."""
     vl = plan.scenario.qos.sl2vl[sl]
     return vl if vl < plan.vls - 1 else 0
+
+
+_RECOVERIES = {
+    "go_back_n": LossRecovery.GO_BACK_N,
+    "selective_repeat": LossRecovery.SELECTIVE,
+    "go_back_0": LossRecovery.GO_BACK_0,
+}
+_MOST_ACK_EVERY = 2**31 - 1
+
+
+def _recovery(model: Any, flow: Flow) -> LossRecovery:
+    """TCP's acknowledgements are selective."""
+    return LossRecovery.SELECTIVE if flow.tcp else _RECOVERIES[model.loss_recovery]
+
+
+def _ack_every(plan: Plan, model: Any, flow: Flow) -> int:
+    """HPCC hears of every packet (SIGCOMM 2019, section 3.1), and so does TCP; who goes back to 0 hears of
+    whole messages only."""
+    if flow.tcp or plan.scenario.congestion_control.algorithm == "hpcc":
+        return 1
+    return _MOST_ACK_EVERY if model.loss_recovery == "go_back_0" else int(model.ack_every)
 
 
 def build_requesters(plan: Plan) -> st.Records:
@@ -55,7 +79,10 @@ def build_requesters(plan: Plan) -> st.Records:
         record.service = int(flow.management)
         record.retries_left = hca.retry_count
         record.rnr_left = hca.rnr_retry
-        record.window = hca.window_packets or MAX_OUTSTANDING
+        record.window = INITIAL_WINDOW if flow.tcp else hca.window_packets or MAX_OUTSTANDING
+        record.ack_every = _ack_every(plan, hca, flow)
+        record.recovery = _recovery(hca, flow)
+        record.tcp = int(flow.tcp)
         record.cc = int(record.port) * 16 + int(record.sl) if per_sl else qp
     return requester
 
@@ -70,6 +97,8 @@ def build_responders(plan: Plan) -> st.Records:
         record.dlid = plan.forwarding.lid_of[flow.src]
         record.vl = _vl_of(plan, path_sl(plan, flow, number))
         record.flow = index
+        record.recovery = _recovery(model_of(plan.scenario, flow.dst.node), flow)
+        record.tcp = int(flow.tcp)
     return responder
 
 
@@ -125,12 +154,10 @@ def build_hca_parameters(plan: Plan) -> st.Records:
     for index in fabric.hcas:
         model = model_of(plan.scenario, index)
         record = hca[index]
-        record.ack_every = model.ack_every
         record.ack_timeout_ps = model.ack_timeout_ps
         record.rnr_timer_ps = model.rnr_timer_ps
         record.retry_count = model.retry_count
         record.rnr_retry = model.rnr_retry
-        record.selective = int(model.loss_recovery == "selective_repeat")
         record.reorder_packets = model.reorder_packets
     return hca
 

@@ -184,7 +184,7 @@ def _advertise(s: State, p: int, vl: int, start_ps: int) -> None:
     pv.fcps += 1
     arrival_ps = port.tx_free_ps + port.delay_ps
     if s.par[0].trace:
-        _trace_fcp(s, p, vl, start_ps, pv.advertised)
+        trace_fcp(s, p, vl, start_ps, pv.advertised)
     if port.odd and _is_hit(s, p):
         _lose_fcp(s, p, vl, start_ps, arrival_ps)
         return
@@ -229,7 +229,8 @@ def send_out(s: State, arrival_ps: int, number: int, value: int, kind: int) -> N
 
 
 @seldom_kernel
-def _trace_fcp(s: State, p: int, vl: int, start_ps: int, fccl: int) -> None:
+def trace_fcp(s: State, p: int, vl: int, start_ps: int, fccl: int) -> None:
+    """Records a flow-control packet that starts; of a PFC frame its quanta."""
     g = s.g[0]
     record = s.fcp_trace[g.traced_fcps]
     record.start_ps = start_ps

@@ -14,7 +14,7 @@ import numpy as np
 from fabrictwin.engine import build_traffic as traffic
 from fabrictwin.engine import state as st
 from fabrictwin.engine.build_actions import action_rows, queue_events
-from fabrictwin.engine.build_ethernet import build_rates
+from fabrictwin.engine.build_rates import build_rates, is_closed_loop
 from fabrictwin.engine.codes import NEVER, EventKind
 from fabrictwin.engine.faults import LFT_WRITE, ROUTE_WRITE, VOID
 from fabrictwin.engine.plan import Plan, make_plan
@@ -65,7 +65,9 @@ def change_state(state: st.State, old: Plan, plan: Plan, owned: np.ndarray, at_p
     _append(state, "rank", ranks, len(old.ranks))
     state.rank.stop_ps[:] = stops_ps
     if plan.scenario.fabric.technology is Technology.ROCE:
-        _append(state, "rate", build_rates(plan), int(old.first_qp[-1]))
+        for name, array in build_rates(plan).items():
+            _append(state, name, array, int(old.first_qp[-1]))
+        state.par[0].closed_loop = int(is_closed_loop(plan))
     elif plan.scenario.congestion_control.control == "qp":
         _append(state, "cc", traffic.build_cc(plan), int(old.first_qp[-1]))
     state.par[0].management = int(any(flow.management for _, flow in plan.flows))

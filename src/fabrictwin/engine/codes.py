@@ -145,6 +145,27 @@ class LogKind(IntEnum):
     PFC_RESTORED = 11
     NIC_STORM = 12
     """An adapter begins, or ceases, to pause its peer without end."""
+    FLOODING = 13
+    """A switch begins (1), or ceases, to flood what is for the host behind a port."""
+
+
+class LossRecovery(IntEnum):
+    """What an adapter on Ethernet sends again after a loss."""
+
+    GO_BACK_N = 0
+    """All since the packet that is missing."""
+    SELECTIVE = 1
+    """What is missing."""
+    GO_BACK_0 = 2
+    """The whole message."""
+
+
+class RateControl(IntEnum):
+    """Congestion control of RoCE."""
+
+    DCQCN = 0
+    TIMELY = 1
+    HPCC = 2
 
 
 class CcRole(IntEnum):
@@ -223,3 +244,6 @@ CNP_PRIORITY = 6
 
 TTL = 64
 """Routers that a packet may pass."""
+
+FLOODED_TTL = 1
+"""TTL of the copies of a packet that is flooded: none of those who get one is whom its MAC address names."""

@@ -147,7 +147,7 @@ def on_action(s: State, a: int, now_ps: int) -> None:
     elif action.kind == ActionKind.LINK_ERROR:
         send_fcps(s, p, now_ps)
         s.port_more[p].error_below = action.value
-        suffers = action.value > 0 or s.port_more[p].jitter_ps > 0
+        suffers = action.value != 0 or s.port_more[p].jitter_ps > 0
         s.port[p].odd = (s.port[p].odd & ~Odd.ERRORS) | (Odd.ERRORS if suffers else 0)
     elif action.kind == ActionKind.DRAIN_RATE:
         set_drain_rate(s, p, action.value, now_ps)

@@ -47,14 +47,23 @@ def discard_packet(s: State, index: int, time_ps: int) -> None:
 
 
 @seldom_kernel
+def _is_hit(s: State, p: int, attempt: int) -> bool:
+    """Whether a symbol error hits the packet that a port sends, at its first attempt or a later one."""
+    below = s.port_more[p].error_below
+    sent = s.port[p].xmit_pkts
+    if below < 0:
+        return attempt == 0 and (sent + 1) % -below == 0
+    return 2 * draw_below(s.par[0].seed, Stream.PACKET_ERROR, p, sent * 8 + attempt, 1 << 31) < below
+
+
+@seldom_kernel
 def suffer_errors(s: State, p: int, index: int, ser_ps: int) -> int:
     """Draws symbol errors for a packet; returns the delay of link-level retry, or marks it corrupted."""
     port = s.port[p]
     packet = s.packet[index]
     tries = LLR_TRIES if s.port_more[p].llr else 1
     for attempt in range(tries):
-        bits = draw_below(s.par[0].seed, Stream.PACKET_ERROR, p, port.xmit_pkts * 8 + attempt, 1 << 31)
-        if 2 * bits >= s.port_more[p].error_below:
+        if not _is_hit(s, p, attempt):
             return attempt * (ser_ps + 2 * port.delay_ps)
         packet.hits += 1
     packet.bits |= Flag.CORRUPTED

@@ -284,7 +284,7 @@ def next_step(s: State) -> int:
 def may_resynchronise(s: State, ports) -> bool:  # type: ignore[no-untyped-def]
     """Whether blocks are lost, or can be, on what some ports send."""
     for p in ports:
-        if s.port_more[p].error_below > 0:
+        if s.port_more[p].error_below != 0:
             return True
         for vl in range(s.par[0].vls - 1):
             if s.pv_input[pv_of(s, p, vl)].eager:

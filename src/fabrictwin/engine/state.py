@@ -71,12 +71,18 @@ PORT_MORE = np.dtype(  # what is seldom needed of a port
         ("relay_errors", "i8"),
         ("downed", "i8"),
         ("vl15_dropped", "i8"),
+        ("ecn_received", "i8"),  # RoCE: data packets with CE
+        ("out_of_sequence", "i8"),  # data packets ahead of what is expected
+        ("duplicates", "i8"),  # data packets that have been received before
+        ("sequence_naks", "i8"),  # NAKs that a requester has heard
+        ("rnr_naks", "i8"),
+        ("ack_timeouts", "i8"),
         ("limit_left", "i8"),  # VL arbitration
         ("high_at", "i4"),
         ("high_left", "i4"),
         ("low_at", "i4"),
         ("low_left", "i4"),
-        ("error_below", "i8"),  # a draw of 32 bits below this is a symbol error
+        ("error_below", "i8"),  # a draw of 32 bits below this is a symbol error; -n: every n-th packet is hit
         ("jitter_ps", "i8"),  # FEC codeword, 0: no jitter
         ("last_tail_ps", "i8"),
         ("drain_fs", "i8"),  # fs per byte to memory; -1: at line rate, 0: stopped
@@ -88,6 +94,7 @@ PORT_MORE = np.dtype(  # what is seldom needed of a port
         ("victim_mask", "i1"),  # marks although it is a victim
         ("drains", "i1"),  # data packets go through the drain queue
         ("receives", "i1"),  # receive work requests are posted
+        ("floods", "i1"),  # RoCE: the MAC address of the host behind it is forgotten
         ("llr", "i1"),
     ],
     align=True,
@@ -176,7 +183,7 @@ PACKET = np.dtype(  # one cache line
         ("dlid", "u2"),
         ("payload", "u2"),
         ("wire", "u2"),
-        ("blocks", "i2"),  # in the buffer it stands in
+        ("blocks", "i2"),  # in the buffer it stands in; RoCE with HPCC: use of the busiest link, in 1/256
         ("kind", "i1"),
         ("bits", "i1"),
         ("sl", "i1"),
@@ -215,6 +222,7 @@ LANE_MORE = np.dtype(  # what is seldom needed of a priority of a port
         ("pauses_heard", "i8"),
         ("heard_ps", "i8"),  # when the last one took effect
         ("lossless_drops", "i8"),  # for want of headroom
+        ("lossy_drops", "i8"),  # where a lossy priority found no room
         ("peak_headroom_bytes", "i8"),
         ("storms_found", "i8"),  # by the watchdog
         ("storm_drops", "i8"),
@@ -246,7 +254,7 @@ BUFFER_RULE = np.dtype(  # RoCE, of a node
 GROUP = np.dtype([("first", "i4"), ("count", "i4")], align=True)
 FLOWLET = np.dtype([("key", "i8"), ("last_ps", "i8"), ("out", "i4")], align=True)
 
-RATE = np.dtype(  # DCQCN's reaction point and notification point of a queue pair
+RATE = np.dtype(  # a queue pair's rate, and what DCQCN's reaction and notification point know
     [
         ("rate_bps", "i8"),
         ("target_bps", "i8"),
@@ -261,7 +269,7 @@ RATE = np.dtype(  # DCQCN's reaction point and notification point of a queue pai
         ("cnps", "i8"),  # heard
         ("cnp_at_ps", "i8"),  # the last one sent (notification point)
         ("cnps_sent", "i8"),
-        ("limited", "i1"),  # a CNP has come, and the rate is below the link's
+        ("limited", "i1"),  # the rate is below the link's
     ],
     align=True,
 )
@@ -283,6 +291,67 @@ RATE_RULE = np.dtype(
     ],
     align=True,
 )
+
+DELAY = np.dtype(  # TIMELY, of a queue pair
+    [
+        ("before_ps", "i8"),  # the round-trip time before, 0: none was measured
+        ("change_ps", "i8"),  # smoothed
+        ("falls", "i4"),  # measurements in a row that did not rise
+        ("head", "i4"),  # packets whose acknowledgement is going to be timed: cells (end, PSN)
+        ("tail", "i4"),
+    ],
+    align=True,
+)
+
+DELAY_RULE = np.dtype(
+    [
+        ("ewma_q16", "i8"),
+        ("beta_q16", "i8"),
+        ("t_low_ps", "i8"),
+        ("t_high_ps", "i8"),
+        ("min_rtt_ps", "i8"),
+        ("delta_bps", "i8"),
+        ("hai_threshold", "i8"),
+        ("hai_factor", "i8"),
+        ("min_decrease_q16", "i8"),
+        ("min_rate_bps", "i8"),
+    ],
+    align=True,
+)
+
+WINDOW = np.dtype(  # HPCC, of a queue pair
+    [
+        ("reference_bytes", "i8"),
+        ("most_bytes", "i8"),  # a bandwidth-delay product of its link
+        ("update_psn", "i8"),  # an acknowledgement beyond this makes a new reference
+        ("most_packets", "i4"),  # the adapter's own limit
+        ("stage", "i4"),  # additive increases since the last multiplicative change
+        ("heard_q8", "i4"),  # telemetry of the last data packet, to be echoed (receiver)
+    ],
+    align=True,
+)
+
+WINDOW_RULE = np.dtype(
+    [
+        ("eta_q16", "i8"),
+        ("max_stage", "i8"),
+        ("base_rtt_ps", "i8"),
+        ("flows", "i8"),
+        ("min_rate_bps", "i8"),
+    ],
+    align=True,
+)
+
+TCP = np.dtype(  # of a connection; packets in 1/256
+    [
+        ("window_q8", "i8"),
+        ("threshold_q8", "i8"),  # above it the window grows by one packet a round trip
+        ("recover_psn", "i8"),  # losses before it have halved the window already
+    ],
+    align=True,
+)
+
+USE = np.dtype([("use_q16", "i8"), ("at_ps", "i8")], align=True)  # HPCC, of an output
 
 EVENT = np.dtype([("time_ps", "i8"), ("key", "i8"), ("detail", "i4"), ("next", "i4")], align=True)
 
@@ -334,6 +403,9 @@ REQUESTER = np.dtype(
         ("resend_head", "i4"),  # RoCE, selective repeat: ranges to send again, cells (first PSN, packets)
         ("resend_tail", "i4"),
         ("window", "i4"),  # most packets that may be sent and not acknowledged
+        ("ack_every", "i4"),  # packets for one acknowledgement
+        ("recovery", "i1"),  # LossRecovery
+        ("tcp", "i1"),
         ("retransmitted", "i8"),
         ("limited_ps", "i8"),
         ("first_ps", "i8"),
@@ -360,6 +432,9 @@ RESPONDER = np.dtype(
         ("held_head", "i4"),  # RoCE, selective repeat: packets that came ahead, by PSN
         ("held_tail", "i4"),
         ("asked_psn", "i8"),  # below it all that is missing has been asked for
+        ("recovery", "i1"),  # LossRecovery
+        ("tcp", "i1"),
+        ("message_psn", "i8"),  # RoCE, go back to 0: first of the message that is being received
     ],
     align=True,
 )
@@ -467,6 +542,8 @@ PARAMETER = np.dtype(
         ("lids", "i4"),  # entries of a forwarding table
         ("cc_on", "i1"),
         ("cc_role", "i1"),  # CcRole
+        ("rate_control", "i1"),  # RateControl
+        ("closed_loop", "i1"),  # acknowledgements matter to it, or to TCP
         ("marking_rate", "i4"),
         ("packet_size", "i4"),
         ("ccti_increase", "i4"),
@@ -486,12 +563,10 @@ PARAMETER = np.dtype(
 
 HCA_PARAMETER = np.dtype(
     [
-        ("ack_every", "i8"),
         ("ack_timeout_ps", "i8"),
         ("rnr_timer_ps", "i8"),
         ("retry_count", "i4"),
         ("rnr_retry", "i4"),
-        ("selective", "i4"),  # RoCE: lost packets alone are sent again
         ("reorder_packets", "i4"),  # so many may come ahead of one before it counts as lost
     ],
     align=True,
@@ -607,6 +682,12 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "flowlet": FLOWLET,  # RoCE: [switches * FLOWLETS]
     "rate": RATE,  # RoCE: [qps]
     "rate_rule": RATE_RULE,
+    "delay": DELAY,  # TIMELY: [qps]
+    "delay_rule": DELAY_RULE,
+    "window": WINDOW,  # HPCC: [qps]
+    "window_rule": WINDOW_RULE,
+    "use": USE,  # HPCC: [ports]
+    "tcp": TCP,  # RoCE: [qps]
     "boundary": np.dtype("i4"),  # [g.boundary_ports] ports whose other end is in another shard
 }
 """Every array of a State: its name and the type of its elements."""
@@ -625,6 +706,8 @@ CONSTANT = frozenset(
         "group",
         "member",
         "rate_rule",
+        "delay_rule",
+        "window_rule",
     }
 )
 """Arrays that no kernel writes to."""

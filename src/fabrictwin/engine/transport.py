@@ -56,9 +56,9 @@ def join_ring(s: State, qp: int) -> None:
 def can_send(s: State, qp: int) -> bool:
     """Whether a requester has something that it may send."""
     requester = s.requester[qp]
-    if requester.sendable <= 0:
-        return requester.resend_head >= 0
-    return requester.next_psn - requester.una_psn < requester.window
+    if requester.sendable > 0 and requester.next_psn - requester.una_psn < requester.window:
+        return True
+    return requester.resend_head >= 0
 
 
 @inline_kernel
@@ -118,10 +118,9 @@ def build_packet(s: State, qp: int, of_message: int, psn: int) -> int:
     flags = 0
     if at == 0:
         flags |= Flag.FIRST
-    node = s.port[requester.port].node
     if at == message.packets - 1:
         flags |= Flag.LAST | Flag.ACK_REQUEST
-    elif (psn + 1) % s.hca[node].ack_every == 0:
+    elif (psn + 1) % requester.ack_every == 0:
         flags |= Flag.ACK_REQUEST
     packet.bits = flags
     packet.kind = PacketKind.DATA if requester.service == 0 else PacketKind.MANAGEMENT
@@ -394,6 +393,7 @@ def on_ack_timer(s: State, qp: int, now_ps: int) -> int:
     if requester.state == QpState.RNR_WAIT:
         _start_timer(s, qp, now_ps)
         return NOBODY
+    s.port_more[requester.port].ack_timeouts += 1
     served = _retry(s, qp, now_ps)
     if requester.state != QpState.ERROR:
         _start_timer(s, qp, now_ps)
@@ -448,9 +448,12 @@ def _on_nak(s: State, qp: int, psn: int, kind: int, now_ps: int) -> int:
     """NAK(psn) or RNR NAK(psn); an old one is ignored."""
     acknowledge(s, qp, psn, now_ps)
     requester = s.requester[qp]
+    if kind == PacketKind.NAK:
+        s.port_more[requester.port].sequence_naks += 1
     if psn != requester.una_psn or psn >= requester.high_psn or requester.state == QpState.RNR_WAIT:
         return NOBODY
     if kind == PacketKind.RNR_NAK:
+        s.port_more[requester.port].rnr_naks += 1
         _on_rnr_nak(s, qp, now_ps)
         return NOBODY
     return _retry(s, qp, now_ps)
@@ -537,11 +540,14 @@ def on_data(s: State, packet_index: int, now_ps: int) -> int:
         responder.nak_sent = 1
         return respond(s, qp, PacketKind.RNR_NAK, packet.psn, becn)
     elif ahead > 0:
+        port.out_of_sequence += 1
         if not responder.nak_sent:
             responder.nak_sent = 1
             return respond(s, qp, PacketKind.NAK, responder.expected_psn, becn)
-    elif flags & Flag.ACK_REQUEST:
-        return respond(s, qp, PacketKind.ACK, responder.expected_psn - 1, becn)
+    else:
+        port.duplicates += 1
+        if flags & Flag.ACK_REQUEST:
+            return respond(s, qp, PacketKind.ACK, responder.expected_psn - 1, becn)
     if becn:
         return respond(s, qp, PacketKind.CNP, packet.psn, True)
     return NOBODY

@@ -17,7 +17,9 @@ class ActionKind(IntEnum):
     LINK_RATE = 1
     """Both directions of the cable at ``target`` run at ``value`` bit/s."""
     LINK_ERROR = 2
-    """Each packet on the cable at ``target`` is hit by a symbol error with probability value/2**32."""
+    """Each packet on the cable at ``target`` is hit by a symbol error with probability value/2**32.
+
+    -n: every n-th one is."""
     DRAIN_RATE = 3
     """The HCA behind ``target`` moves packets to memory at ``value`` bit/s; 0: stops; -1: at line rate."""
     RECEIVE_QUEUE = 4
@@ -32,6 +34,8 @@ class ActionKind(IntEnum):
     """The subnet manager on the node of ``target`` is told to begin a heavy sweep."""
     PFC_STORM = 9
     """The HCA behind ``target`` pauses priority value - 1 all the time; -value: it does no longer."""
+    FLOODING = 10
+    """The switch of ``target`` floods what is for the host behind that port (1), or no longer (0)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

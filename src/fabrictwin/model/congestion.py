@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Congestion control: the algorithms of both technologies, and InfiniBand's parameters with the named sets
-of them. Those of DCQCN are in :mod:`fabrictwin.model.dcqcn`.
+of them. Those of RoCE's algorithms have modules of their own.
 
 Meaning of the parameters: IBTA volume 1 annex A10. Grades of the sets: P read in the source, C computed from
 it, M from memory.
@@ -8,7 +8,7 @@ it, M from memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -16,27 +16,53 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from fabrictwin.errors import nearest
-from fabrictwin.model.dcqcn import (
-    DCQCN_PROFILES,
-    DEFAULT_DCQCN_PROFILE,
-    Dcqcn,
-    DcqcnProfile,
-    DcqcnSpec,
-    compile_dcqcn,
-)
+from fabrictwin.model.dcqcn import DCQCN_PROFILES, DEFAULT_DCQCN_PROFILE, Dcqcn, DcqcnSpec, compile_dcqcn
 from fabrictwin.model.fabric import Fabric, NodeKind, PortRef, Technology
+from fabrictwin.model.hpcc import DEFAULT_HPCC_PROFILE, HPCC_PROFILES, Hpcc, HpccSpec, compile_hpcc
 from fabrictwin.model.lookup import find_port
 from fabrictwin.model.quantities import PortText, Spec, TimePs, Wanted, read_port, show_value
+from fabrictwin.model.rate_profile import RateChoice, RateProfile
 from fabrictwin.model.section import Section
+from fabrictwin.model.timely import (
+    DEFAULT_TIMELY_PROFILE,
+    TIMELY_PROFILES,
+    Timely,
+    TimelySpec,
+    compile_timely,
+)
 from fabrictwin.units import PS_PER_US
 
 NO_ALGORITHM = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RateAlgorithm:
+    """A row of the table of RoCE's algorithms.
+
+    Attributes:
+        spec: Its parameters.
+        profiles: The named sets of them.
+        default: Name of the set that is taken where a scenario names none.
+        compile: The setting of every adapter.
+    """
+
+    spec: type[Spec]
+    profiles: dict[str, RateProfile]
+    default: str
+    compile: Callable[[RateChoice, Fabric], Dcqcn | Timely | Hpcc]
+
+
+RATE_ALGORITHMS: dict[str, RateAlgorithm] = {
+    "dcqcn": RateAlgorithm(DcqcnSpec, DCQCN_PROFILES, DEFAULT_DCQCN_PROFILE, compile_dcqcn),
+    "timely": RateAlgorithm(TimelySpec, TIMELY_PROFILES, DEFAULT_TIMELY_PROFILE, compile_timely),
+    "hpcc": RateAlgorithm(HpccSpec, HPCC_PROFILES, DEFAULT_HPCC_PROFILE, compile_hpcc),
+}
 ALGORITHMS = {
     Technology.INFINIBAND: (NO_ALGORITHM, "ib_cca"),
-    Technology.ROCE: (NO_ALGORITHM, "dcqcn"),
+    Technology.ROCE: (NO_ALGORITHM, *RATE_ALGORITHMS),
 }
 """Names by technology."""
-_NOT_YET = ("timely", "hpcc", "swift")
+_NOT_YET = ("swift",)
 LONGEST_CCT = 1984
 """31 blocks of 64 entries (Linux qib, P)."""
 LARGEST_MULTIPLIER = 2**14 - 1
@@ -188,8 +214,8 @@ class CongestionControl:
     """What every switch and HCA is set to.
 
     Attributes:
-        algorithm: ``none``, ``ib_cca`` or ``dcqcn``.
-        dcqcn: The parameters of ``dcqcn``; None with the others. What follows is that of ``ib_cca``.
+        algorithm: ``none``, ``ib_cca``, ``dcqcn``, ``timely`` or ``hpcc``.
+        rates: The parameters of RoCE's algorithms; None with the others. What follows is that of ``ib_cca``.
         threshold: 0 (no marking) to 15 (tightest).
         packet_size_blocks: Packets of fewer 64-byte blocks are not marked.
         marking_rate: Eligible packets between two marks.
@@ -204,7 +230,7 @@ class CongestionControl:
     """
 
     algorithm: str = NO_ALGORITHM
-    dcqcn: Dcqcn | None = None
+    rates: Dcqcn | Timely | Hpcc | None = None
     threshold: int = 0
     packet_size_blocks: int = 0
     marking_rate: int = 0
@@ -218,22 +244,9 @@ class CongestionControl:
     reaction_latency_ps: int = PS_PER_US
 
 
-@dataclass(frozen=True)
-class DcqcnChoice:
-    """What a scenario says about DCQCN.
-
-    Attributes:
-        spec: The parameters, those of the profile included.
-        profile: The profile.
-        written: Keys that the scenario gives itself.
-    """
-
-    spec: DcqcnSpec
-    profile: DcqcnProfile
-    written: frozenset[str]
-
-
-def read_congestion_control(section: Section, technology: Technology) -> IbCcaSpec | DcqcnChoice | None:
+def read_congestion_control(
+    section: Section, technology: Technology
+) -> IbCcaSpec | tuple[str, RateChoice] | None:
     """The parameters that a scenario sets; problems are noted in the section.
 
     Args:
@@ -241,7 +254,8 @@ def read_congestion_control(section: Section, technology: Technology) -> IbCcaSp
         technology: Link layer of the fabric.
 
     Returns:
-        The parameters, or None where there is no congestion control or there was a problem.
+        The parameters, on RoCE with the name of the algorithm, or None where there is no congestion control
+        or there was a problem.
     """
     value = section.value if section.value is not None else {"algorithm": NO_ALGORITHM}
     if not isinstance(value, dict):
@@ -256,7 +270,7 @@ def read_congestion_control(section: Section, technology: Technology) -> IbCcaSp
         return None
     parameters = {key: value[key] for key in value if key not in ("algorithm", "profile")}
     if technology is Technology.ROCE:
-        return _read_dcqcn(section, parameters, is_on=algorithm != NO_ALGORITHM)
+        return _read_rates(section, parameters, algorithm or NO_ALGORITHM)
     profile = _read_profile(section, PROFILES, DEFAULT_PROFILE)
     spec = section.read(IbCcaSpec, PROFILES[profile].parameters | parameters)
     if spec is not None:
@@ -272,15 +286,23 @@ def _read_profile(section: Section, profiles: Collection[str], default: str) -> 
     return default
 
 
-def _read_dcqcn(section: Section, parameters: dict[str, Any], is_on: bool) -> DcqcnChoice | None:
-    profile = DCQCN_PROFILES[_read_profile(section, DCQCN_PROFILES, DEFAULT_DCQCN_PROFILE)]
-    if is_on and parameters and section.at("profile").value is None:
+def _read_rates(
+    section: Section, parameters: dict[str, Any], algorithm: str
+) -> tuple[str, RateChoice] | None:
+    """With ``none``, parameters are those of DCQCN: they may stay where it is switched off."""
+    row = RATE_ALGORITHMS["dcqcn" if algorithm == NO_ALGORITHM else algorithm]
+    profile = row.profiles[_read_profile(section, row.profiles, row.default)]
+    if algorithm != NO_ALGORITHM and parameters and section.at("profile").value is None:
         section.refuse(
-            f"parameters of dcqcn need a 'profile' for the others: one of {', '.join(DCQCN_PROFILES)}, which "
-            "differ by more than ten times"
+            f"parameters of {algorithm} need a 'profile' for the others: one of {', '.join(row.profiles)}"
         )
-    spec = section.read(DcqcnSpec, profile.parameters | parameters)
-    return DcqcnChoice(spec, profile, frozenset(parameters)) if spec and is_on else None
+    spec = section.read(row.spec, profile.parameters | parameters)
+    if isinstance(spec, TimelySpec) and spec.t_low >= spec.t_high:
+        section.refuse("t_low must be less than t_high: between them the gradient decides", "t_low")
+        return None
+    if spec is None or algorithm == NO_ALGORITHM:
+        return None
+    return algorithm, RateChoice(spec, profile, frozenset(parameters))
 
 
 def _unknown_algorithm(algorithm: Any, technology: Technology) -> str:
@@ -304,13 +326,14 @@ def _check_ccti(spec: IbCcaSpec, section: Section) -> None:
 
 
 def compile_congestion_control(
-    spec: IbCcaSpec | DcqcnChoice | None, section: Section, fabric: Fabric
+    spec: IbCcaSpec | tuple[str, RateChoice] | None, section: Section, fabric: Fabric
 ) -> CongestionControl:
     """The setting of every port; problems with the victim mask are noted in the section."""
     if spec is None:
         return CongestionControl()
-    if isinstance(spec, DcqcnChoice):
-        return CongestionControl("dcqcn", compile_dcqcn(spec.spec, spec.profile, spec.written, fabric))
+    if isinstance(spec, tuple):
+        algorithm, choice = spec
+        return CongestionControl(algorithm, RATE_ALGORITHMS[algorithm].compile(choice, fabric))
     return CongestionControl(
         algorithm="ib_cca",
         threshold=spec.threshold,

@@ -11,42 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from fabrictwin.model.fabric import Fabric, NodeKind
-from fabrictwin.model.quantities import (
-    LARGEST_RATE_BPS,
-    RateBps,
-    SizeOrNothing,
-    Spec,
-    TimePs,
-    Wanted,
-    read_fraction,
-)
+from fabrictwin.model.fabric import Fabric
+from fabrictwin.model.quantities import RateBps, SizeOrNothing, Spec, TimePs
+from fabrictwin.model.rate_profile import Factor, Gain, RateChoice, RateProfile
 
-GAIN_UNIT = 1 << 30
-FACTOR_UNIT = 1 << 16
 _GBPS = 10**9
-
-
-def _gain(value: Any) -> int:
-    """In units of 2**-30."""
-    gain = read_fraction(value)
-    if not 1 <= gain * GAIN_UNIT <= GAIN_UNIT:
-        raise ValueError(f"expected a number above 0, at most 1, got {value}")
-    return round(gain * GAIN_UNIT)
-
-
-def _factor(value: Any) -> int:
-    """In units of 2**-16."""
-    factor = read_fraction(value)
-    if not 0 <= factor < 1:
-        raise ValueError(f"expected a number from 0 to less than 1, got {value}")
-    return round(factor * FACTOR_UNIT)
-
-
-Gain = Annotated[int, BeforeValidator(_gain), Wanted("a number from 0 to 1, e.g. `1/256`")]
-Factor = Annotated[int, BeforeValidator(_factor), Wanted("a number from 0 to 1, e.g. `0.5`")]
 
 
 class DcqcnSpec(Spec):
@@ -69,24 +40,6 @@ class DcqcnSpec(Spec):
     min_decrease: Annotated[Factor, Field(description="no cut leaves less than this part; 0: no limit")]
     rate_reduce_interval: Annotated[TimePs, Field(description="shortest time between two cuts")]
     clamp_target: Annotated[bool, Field(description="a cut lowers the target even where no raise came since")]
-
-
-@dataclass(frozen=True, slots=True)
-class DcqcnProfile:
-    """A named parameter set of ``dcqcn``.
-
-    Attributes:
-        name: Value of ``profile``.
-        source: Where it comes from, with grade.
-        parameters: Its parameters, as a scenario would write them.
-        scaled_from_bps: Rate of cable that ``rate_ai`` and ``rate_hai`` are given for, where they grow with
-            it; 0: at every rate.
-    """
-
-    name: str
-    source: str
-    parameters: dict[str, Any]
-    scaled_from_bps: int = 0
 
 
 _PAPER: dict[str, Any] = {
@@ -128,20 +81,20 @@ _HPCC = _CONNECTX | {
 }
 
 DEFAULT_DCQCN_PROFILE = "connectx"
-DCQCN_PROFILES: dict[str, DcqcnProfile] = {
+DCQCN_PROFILES: dict[str, RateProfile] = {
     profile.name: profile
     for profile in (
-        DcqcnProfile(
+        RateProfile(
             "paper",
             "SIGCOMM 2015, tuned at 40 Gb/s (A); rate_hai is ten times rate_ai (A), min_rate ConnectX's (M)",
             _PAPER,
         ),
-        DcqcnProfile(
+        RateProfile(
             DEFAULT_DCQCN_PROFILE,
             "NVIDIA's defaults (P); g is 1 - DCE_TCP_G / 1024 (C)",
             _CONNECTX,
         ),
-        DcqcnProfile(
+        RateProfile(
             "hpcc",
             "HPCC's simulator (P): rate_ai and rate_hai are those of 25 Gb/s and grow with the rate of the "
             "slowest cable at an HCA; min_rate is the lower of its two values",
@@ -187,15 +140,15 @@ class Dcqcn:
     clamp_target: bool
 
 
-def compile_dcqcn(spec: DcqcnSpec, profile: DcqcnProfile, written: frozenset[str], fabric: Fabric) -> Dcqcn:
+def compile_dcqcn(choice: RateChoice, fabric: Fabric) -> Dcqcn:
     """The setting of every adapter.
 
     Args:
-        spec: The parameters, those of the profile included.
-        profile: The profile.
-        written: Keys that the scenario gives itself; they are not scaled.
+        choice: The parameters.
         fabric: The fabric, for its cables' rates.
     """
+    spec = choice.spec
+    assert isinstance(spec, DcqcnSpec)
     return Dcqcn(
         cnp_interval_ps=spec.cnp_interval,
         alpha_timer_ps=spec.alpha_timer,
@@ -204,22 +157,10 @@ def compile_dcqcn(spec: DcqcnSpec, profile: DcqcnProfile, written: frozenset[str
         rate_timer_ps=spec.rate_timer,
         byte_counter_bytes=spec.byte_counter,
         threshold=spec.threshold,
-        rate_ai_bps=_scale(spec.rate_ai, "rate_ai" in written, profile, fabric),
-        rate_hai_bps=_scale(spec.rate_hai, "rate_hai" in written, profile, fabric),
+        rate_ai_bps=choice.scaled("rate_ai", fabric),
+        rate_hai_bps=choice.scaled("rate_hai", fabric),
         min_rate_bps=spec.min_rate,
         min_decrease_q16=spec.min_decrease,
         rate_reduce_interval_ps=spec.rate_reduce_interval,
         clamp_target=spec.clamp_target,
     )
-
-
-def _scale(rate_bps: int, is_written: bool, profile: DcqcnProfile, fabric: Fabric) -> int:
-    if is_written or not profile.scaled_from_bps:
-        return rate_bps
-    hosts = (
-        link.rate_bps
-        for link in fabric.links
-        if NodeKind.HCA in (fabric.nodes[link.a.node].kind, fabric.nodes[link.b.node].kind)
-    )
-    slowest_bps = min(hosts, default=profile.scaled_from_bps)
-    return max(1, min(rate_bps * slowest_bps // profile.scaled_from_bps, LARGEST_RATE_BPS))

@@ -65,6 +65,7 @@ class Flow:
         sl: Service level, 0-15.
         qps: Queue pairs that each message is split over.
         management: Datagrams of queue pair 0 on VL15 instead of a reliable connection.
+        tcp: On RoCE, a TCP connection instead of a queue pair.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Flow:
     sl: int = 0
     qps: int = 1
     management: bool = False
+    tcp: bool = False
 
 
 @dataclass(frozen=True, slots=True)

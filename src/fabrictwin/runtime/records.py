@@ -89,7 +89,9 @@ LAYOUTS = (
             Field("dlid", "<u2", "", "destination LID"),
             Field("payload", "<u2", "bytes", "message bytes that it carries"),
             Field("wire", "<u2", "bytes", "its length on the wire"),
-            Field("blocks", "<i2", "credit blocks", "room that it takes in the receiver's buffer"),
+            Field(
+                "blocks", "<i2", "credit blocks", "room in the receiver's buffer; on RoCE HPCC's telemetry"
+            ),
             Field("kind", "|i1", "", "0 DATA, 1 ACK, 2 NAK, 3 RNR NAK, 4 CNP, 5 MANAGEMENT"),
             Field(
                 "bits",

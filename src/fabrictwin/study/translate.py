@@ -204,6 +204,8 @@ def _translate_workload(value: dict[str, Any], to: Technology, notes: _Notes) ->
     """Service levels are priorities; every priority that is used is lossless, as every VL is."""
     _drop(value, "qos", "lanes, weights and priorities are of one technology", notes)
     if to is Technology.INFINIBAND:
+        for job in value.get("workload") or []:
+            _drop(job, "transport", f"a {job['kind']} of InfiniBand is RDMA", notes)
         return
     jobs = []
     for job in value.get("workload") or []:

@@ -16,8 +16,8 @@ def _dcqcn(keys: str, link: str = "100Gb/s") -> Dcqcn:
         f"  link: {{rate: {link}}}\ncongestion_control: {{algorithm: dcqcn, {keys}}}\n"
     ).congestion_control
     assert parsed.algorithm == "dcqcn"
-    assert parsed.dcqcn is not None
-    return parsed.dcqcn
+    assert isinstance(parsed.rates, Dcqcn)
+    return parsed.rates
 
 
 def test_paper_profile_has_the_values_of_the_paper() -> None:
@@ -83,7 +83,7 @@ def test_dcqcn_without_a_profile_is_connectx() -> None:
 
 def test_no_congestion_control_has_no_dcqcn() -> None:
     control = parse_roce("congestion_control: {algorithm: none}\n").congestion_control
-    assert (control.algorithm, control.dcqcn) == ("none", None)
+    assert (control.algorithm, control.rates) == ("none", None)
     assert parse_roce("").congestion_control == control
 
 
@@ -105,14 +105,16 @@ def test_every_profile_has_every_parameter_and_a_source() -> None:
             "{algorithm: dcqcn, profile: papr}",
             "congestion_control.profile: unknown profile 'papr'; did you mean 'paper'?",
         ),
-        ("{algorithm: timely}", "algorithm: 'timely' is not available yet; on RoCE use one of none, dcqcn"),
-        ("{algorithm: hpcc}", "algorithm: 'hpcc' is not available yet; on RoCE use one of none, dcqcn"),
+        (
+            "{algorithm: swift}",
+            "algorithm: 'swift' is not available yet; on RoCE use one of none, dcqcn, timely, hpcc",
+        ),
         (
             "{algorithm: ib_cca}",
-            "'ib_cca' belongs to technology 'infiniband'; on RoCE use one of none, dcqcn",
+            "'ib_cca' belongs to technology 'infiniband'; on RoCE use one of none, dcqcn, timely, hpcc",
         ),
         ("{algorithm: dcqn}", "unknown algorithm 'dcqn'; did you mean 'dcqcn'?"),
-        ("{profile: paper}", "required key 'algorithm' is missing: one of none, dcqcn"),
+        ("{profile: paper}", "required key 'algorithm' is missing: one of none, dcqcn, timely, hpcc"),
         (
             "{algorithm: dcqcn, profile: paper, g: 2}",
             "congestion_control.g: expected a number above 0, at most 1, got 2",

@@ -145,7 +145,12 @@ def test_link_degraded_to_nothing_less_is_refused(how: str, expected: str) -> No
 
 @pytest.mark.parametrize(
     ("how", "value"),
-    [("probability: 1", 2**32), ("probability: 0.5", 2**31), ("probability: 1e-4", 429_497)],
+    [
+        ("probability: 1", 2**32),
+        ("probability: 0.5", 2**31),
+        ("probability: 1e-4", 429_497),
+        ("every: 256", -256),
+    ],
 )
 def test_symbol_errors_by_probability(how: str, value: int) -> None:
     changes = _changes(f"kind: symbol_errors, {LINK}, at: 1us, duration: 1us, {how}")
@@ -164,8 +169,10 @@ def test_symbol_errors_by_bit_error_rate_hit_packets_of_full_size() -> None:
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
-        ("", "give either 'probability' or 'ber'"),
-        (", probability: 0.1, ber: 0.000000001", "give either 'probability' or 'ber'"),
+        ("", "give either 'probability', 'ber' or 'every'"),
+        (", probability: 0.1, ber: 0.000000001", "give either 'probability', 'ber' or 'every'"),
+        (", probability: 0.1, every: 3", "give either 'probability', 'ber' or 'every'"),
+        (", every: 0", "faults[0].every: expected at least 1"),
         (", probability: 0", "faults[0].probability: expected more than 0"),
         (", probability: 1.5", "faults[0].probability: expected at most 1"),
         (", probability: 1e-11", "faults[0].probability: would hit less than one packet in 2**32"),

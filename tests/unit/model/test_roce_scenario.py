@@ -226,8 +226,8 @@ WRONG = {
         "fabric.hca_model.reorder_packets: reorder_packets must be from 0 to",
     ),
     "recovery": (
-        "  hca_model: {base: connectx7_roce, loss_recovery: go_back_0}\n",
-        "expected 'go_back_n' or 'selective_repeat', got 'go_back_0'; did you mean 'go_back_n'?",
+        "  hca_model: {base: connectx7_roce, loss_recovery: go_back}\n",
+        "expected 'go_back_n', 'selective_repeat' or 'go_back_0', got 'go_back'; did you mean 'go_back_n'?",
     ),
     "infiniband engine": (
         "routing: {engine: ftree}\n",
@@ -300,6 +300,18 @@ WRONG = {
     "storm where nothing is lossless": (
         "qos: {lossless_priorities: []}\nfaults: [{kind: pfc_storm, node: h0, at: 1us}]\n",
         "faults[0].kind: no priority is lossless: PFC pauses none",
+    ),
+    "death of a switch": (
+        "faults: [{kind: dead_host, node: leaf0, at: 1us}]\n",
+        "faults[0].node: 'leaf0' is a switch; expected an HCA",
+    ),
+    "go back to 0 in a window": (
+        "  hca_model: {base: connectx7_roce, loss_recovery: go_back_0, window_packets: 8}\n",
+        "fabric.hca_model.window_packets",
+    ),
+    "pause of no quanta": (
+        "  switch_model: {base: spectrum4, pfc_quanta: 0}\n",
+        "fabric.switch_model.pfc_quanta: pfc_quanta must be from 1 to 65535, got 0",
     ),
     "storm of a switch": (
         "faults: [{kind: pfc_storm, node: leaf0, at: 1us}]\n",

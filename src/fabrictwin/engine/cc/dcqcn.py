@@ -15,7 +15,6 @@ from fabrictwin.engine.state import State
 from fabrictwin.jit import inline_kernel, kernel, seldom_kernel
 
 ONE_Q30 = 1 << 30
-_BITS_PS = 8 * 10**12
 
 
 @kernel
@@ -71,20 +70,11 @@ def _count_bytes(s: State, qp: int, wire: int) -> None:
         _raise(s, qp)
 
 
-@inline_kernel
-def sending_time(s: State, qp: int, wire: int, start_ps: int) -> int:
-    """Picoseconds that a packet takes at the rate of its queue pair; 0: at line rate."""
-    if not s.rate[qp].limited:
-        return np.int64(0)
-    return _limited_time(s, qp, wire, start_ps)
-
-
 @seldom_kernel
-def _limited_time(s: State, qp: int, wire: int, start_ps: int) -> int:
+def advance_rate(s: State, qp: int, wire: int, start_ps: int) -> None:
+    """A packet of a limited queue pair starts: the raises up to then, and those of its bytes."""
     _run_timers(s, qp, start_ps)
     _count_bytes(s, qp, wire)
-    rate = s.rate[qp]
-    return wire * _BITS_PS // rate.rate_bps if rate.limited else np.int64(0)
 
 
 @seldom_kernel

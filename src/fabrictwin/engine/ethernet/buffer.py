@@ -71,6 +71,15 @@ def _take_headroom(s: State, lane: int, size_bytes: int) -> bool:
     return True
 
 
+@seldom_kernel
+def count_full(s: State, lane: int) -> None:
+    """Counts a packet that a priority group has no room for."""
+    if s.lane[lane].lossless:
+        s.lane_more[lane].lossless_drops += 1
+    else:
+        s.lane_more[lane].lossy_drops += 1
+
+
 @inline_kernel
 def release(s: State, node: int, lane: int, size_bytes: int) -> None:
     """Gives a frame's bytes back: those of the headroom first."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions at a node of an Ethernet fabric: links that go down or come up, and a NIC's PFC storm.
+"""Actions at a node of an Ethernet fabric: links that go down or come up, a NIC's PFC storm, flooding.
 
 **Models**: docs/models/rocev2.md sections 4 and 6; the other actions are those of InfiniBand.
 **Events in**: ACTION, LINK_INIT.
@@ -82,6 +82,9 @@ def on_ethernet_action(s: State, a: int, now_ps: int) -> int:
         write_log(s, now_ps, action.node, np.int64(LogKind.NIC_STORM), p, action.value)
     elif action.kind == ROUTE_WRITE:
         write_route(s, np.int64(action.node), action.value, np.int64(action.block))
+    elif action.kind == ActionKind.FLOODING:
+        s.port_more[p].floods = action.value
+        write_log(s, now_ps, action.node, np.int64(LogKind.FLOODING), p, action.value)
     else:
         on_action(s, a, now_ps)
     return p

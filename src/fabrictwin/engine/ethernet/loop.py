@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabrictwin.engine.cc.tcp import on_tcp_timeout
 from fabrictwin.engine.codes import FREQUENT, PASSIVE, EventKind, Status
 from fabrictwin.engine.ethernet.faults import on_ethernet_action
+from fabrictwin.engine.ethernet.flood import flood
 from fabrictwin.engine.ethernet.nic import on_arrive_nic, on_frame_drained
 from fabrictwin.engine.ethernet.pfc import on_pfc, on_pfc_expire, on_pfc_refresh
 from fabrictwin.engine.ethernet.port import serve_ethernet
-from fabrictwin.engine.ethernet.switch import on_arrive_ethernet, on_stored_ethernet, on_watchdog
+from fabrictwin.engine.ethernet.switch import FLOOD, on_arrive_ethernet, on_stored_ethernet, on_watchdog
 from fabrictwin.engine.loop import RECORDS_PER_EVENT, RESERVE, handle_seldom, room
 from fabrictwin.engine.port import on_port_free
 from fabrictwin.engine.queue import advance_bucket, argument_of, kind_of, node_of
@@ -31,7 +33,12 @@ def _handle_seldom(s: State, key: int, data: int, now_ps: int) -> int:
     if kind == EventKind.ACTION:
         return on_ethernet_action(s, argument, now_ps)
     if kind == EventKind.STORED:
-        return on_stored_ethernet(s, data, now_ps)
+        if s.packet[data].next != FLOOD:
+            return on_stored_ethernet(s, data, now_ps)
+        flood(s, data, now_ps)
+        return NOBODY
+    if kind == EventKind.ACK_TIMER and s.requester[argument].tcp:
+        on_tcp_timeout(s, argument, now_ps)
     if kind == EventKind.DRAINED:
         return on_frame_drained(s, argument, now_ps)
     if kind == EventKind.PFC:

@@ -10,10 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.cbfc import wire_time
-from fabrictwin.engine.cc.dcqcn import on_cnp, owes_cnp, sending_time
-from fabrictwin.engine.codes import CNP_PRIORITY, TTL, Flag, PacketKind
-from fabrictwin.engine.ethernet.buffer import admit, frame_bytes, release
+from fabrictwin.engine.cc.dcqcn import on_cnp, owes_cnp
+from fabrictwin.engine.cc.rate import keep_to_window, on_acknowledgement, on_departure, sending_time
+from fabrictwin.engine.codes import (
+    CNP_PRIORITY,
+    FLOODED_TTL,
+    TTL,
+    Flag,
+    LossRecovery,
+    PacketKind,
+    RateControl,
+)
+from fabrictwin.engine.ethernet.buffer import admit, count_full, frame_bytes, release
 from fabrictwin.engine.ethernet.pfc import pause_if_full, resume_if_drained
+from fabrictwin.engine.ethernet.restart import on_data_restarting, on_response_restarting
 from fabrictwin.engine.ethernet.selective import build_again, on_data_selective, on_response_selective
 from fabrictwin.engine.hca import drain_next, go_on, queue_to_drain, take_turn
 from fabrictwin.engine.link import receive_packet, serve_later
@@ -32,12 +42,13 @@ from fabrictwin.jit import inline_kernel, seldom_kernel
 
 
 @inline_kernel
-def after_frame(s: State, qp: int, psn: int, wire: int, now_ps: int) -> None:
+def after_frame(s: State, qp: int, psn: int, wire: int, asks: bool, now_ps: int) -> None:
     """Moves a queue pair on after its packet, whose end is known: to the ring again, paced, or idle."""
     requester = s.requester[qp]
     port = s.port[requester.port]
     end_ps = port.data_free_ps
     ser_ps = wire_time(wire, port.fs_per_byte)
+    on_departure(s, qp, psn, asks, end_ps)
     if psn == requester.next_psn:
         advance_requester(s, qp, end_ps - ser_ps, now_ps)
     else:
@@ -52,7 +63,13 @@ def _stamp(s: State, index: int) -> None:
     """What routers look at: how far it may go, and its UDP source port."""
     packet = s.packet[index]
     packet.ttl = TTL
-    back = np.int64(0) if packet.kind == PacketKind.DATA else np.int64(1)
+    back = np.int64(0)
+    if packet.kind == PacketKind.DATA:
+        packet.blocks = 0
+    else:
+        back = np.int64(1)
+        if s.par[0].rate_control == RateControl.HPCC:
+            packet.blocks = s.window[packet.qp].heard_q8
     packet.entropy = draw_below(s.par[0].seed, Stream.ENTROPY, packet.qp, back, 1 << 16)
 
 
@@ -96,21 +113,30 @@ def _send_cnp(s: State, qp: int, now_ps: int) -> None:
     serve_later(s, p, max(now_ps, s.port[p].data_free_ps))
 
 
-@inline_kernel
-def _notice_mark(s: State, packet_index: int, now_ps: int) -> None:
+@seldom_kernel
+def _on_mark(s: State, packet_index: int, now_ps: int) -> None:
     """A data packet with CE: its queue pair tells the sender, but not too often."""
     qp = np.int64(s.packet[packet_index].qp)
-    if s.packet[packet_index].bits & Flag.CE and s.par[0].cc_on and owes_cnp(s, qp, now_ps):
+    s.port_more[s.packet[packet_index].port].ecn_received += 1
+    if s.par[0].rate_control != RateControl.DCQCN or s.responder[qp].tcp:
+        return
+    if s.par[0].cc_on and owes_cnp(s, qp, now_ps):
         _send_cnp(s, qp, now_ps)
 
 
 @inline_kernel
 def _receive_data(s: State, packet_index: int, now_ps: int) -> int:
     """A data packet is in memory, or waits for those before it; returns the port to serve."""
-    node = s.port[s.packet[packet_index].port].node
-    _notice_mark(s, packet_index, now_ps)
-    if s.hca[node].selective:
+    packet = s.packet[packet_index]
+    recovery = s.responder[packet.qp].recovery
+    if packet.bits & Flag.CE:
+        _on_mark(s, packet_index, now_ps)
+    if s.par[0].rate_control == RateControl.HPCC:
+        s.window[packet.qp].heard_q8 = packet.blocks
+    if recovery == LossRecovery.SELECTIVE:
         return on_data_selective(s, packet_index, now_ps)
+    if recovery == LossRecovery.GO_BACK_0:
+        return on_data_restarting(s, packet_index, now_ps)
     served = on_data(s, packet_index, now_ps)
     give_packet(s, packet_index)
     return served
@@ -123,7 +149,7 @@ def _store(s: State, packet_index: int, now_ps: int) -> None:
     lane = pv_of(s, packet.port, packet.vl)
     node = np.int64(s.port[packet.port].node)
     if not admit(s, node, lane, frame_bytes(s, packet_index)):
-        s.lane_more[lane].lossless_drops += 1
+        count_full(s, lane)
         s.port_more[packet.port].xmit_discards += 1
         give_packet(s, packet_index)
         s.g[0].last_live_ps = now_ps
@@ -148,6 +174,31 @@ def on_frame_drained(s: State, p: int, now_ps: int) -> int:
 
 
 @inline_kernel
+def _receive_response(s: State, packet_index: int, now_ps: int) -> int:
+    """A response, after congestion control has looked at it; returns the port to serve."""
+    packet = s.packet[packet_index]
+    recovery = s.requester[packet.qp].recovery
+    if recovery == LossRecovery.SELECTIVE:
+        served = on_response_selective(s, packet_index, now_ps)
+    elif recovery == LossRecovery.GO_BACK_0:
+        served = on_response_restarting(s, packet_index, now_ps)
+    else:
+        served = on_response(s, packet_index, now_ps)
+    if s.par[0].closed_loop:
+        keep_to_window(s, np.int64(packet.qp), now_ps)
+    return served
+
+
+@seldom_kernel
+def _drop_foreign(s: State, packet_index: int, now_ps: int) -> int:
+    """A packet that a switch has flooded, for another MAC address."""
+    s.port_more[s.packet[packet_index].port].rcv_errors += 1
+    give_packet(s, packet_index)
+    s.g[0].last_live_ps = now_ps
+    return NOBODY
+
+
+@inline_kernel
 def on_arrive_nic(s: State, packet_index: int, now_ps: int) -> int:
     """ARRIVE at an adapter; returns the port to serve."""
     if not receive_packet(s, packet_index, now_ps):
@@ -155,6 +206,8 @@ def on_arrive_nic(s: State, packet_index: int, now_ps: int) -> int:
     packet = s.packet[packet_index]
     p = np.int64(packet.port)
     served = NOBODY
+    if packet.ttl == FLOODED_TTL:
+        return _drop_foreign(s, packet_index, now_ps)
     if packet.kind == PacketKind.DATA:
         if s.port_more[p].drains:
             _store(s, packet_index, now_ps)
@@ -163,9 +216,8 @@ def on_arrive_nic(s: State, packet_index: int, now_ps: int) -> int:
     if packet.kind == PacketKind.CNP:
         if s.par[0].cc_on:
             on_cnp(s, np.int64(packet.qp), now_ps)
-    elif s.hca[s.port[p].node].selective:
-        served = on_response_selective(s, packet_index, now_ps)
     else:
-        served = on_response(s, packet_index, now_ps)
+        on_acknowledgement(s, packet_index, now_ps)
+        served = _receive_response(s, packet_index, now_ps)
     give_packet(s, packet_index)
     return served

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.cbfc import send_out, wire_time
+from fabrictwin.engine.cbfc import send_out, trace_fcp, wire_time
 from fabrictwin.engine.codes import PFC_BYTES, QUANTUM_BYTES, EventKind
 from fabrictwin.engine.ethernet.buffer import shared_of, threshold
 from fabrictwin.engine.port_vl import number_of, port_of, pv_of, vl_of
@@ -38,8 +38,11 @@ def send_pfc(s: State, lane: int, quanta: int, now_ps: int) -> None:
     port = s.port[p]
     if not port.up:
         return
-    port.tx_free_ps = max(now_ps, port.tx_free_ps) + wire_time(PFC_BYTES, port.fs_per_byte)
+    start_ps = max(now_ps, port.tx_free_ps)
+    port.tx_free_ps = start_ps + wire_time(PFC_BYTES, port.fs_per_byte)
     arrival_ps = port.tx_free_ps + port.delay_ps
+    if s.par[0].trace:
+        trace_fcp(s, p, vl_of(s, lane), start_ps, quanta)
     s.pv_input[lane].fcps += 1
     if quanta > 0:
         s.lane_more[lane].pauses_sent += 1

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabrictwin.engine.codes import Flag, PacketKind
+from fabrictwin.engine.cc.hpcc import note_use
+from fabrictwin.engine.codes import Flag, PacketKind, RateControl
 from fabrictwin.engine.ethernet.buffer import frame_bytes, release
 from fabrictwin.engine.ethernet.nic import after_frame, take_from_nic
 from fabrictwin.engine.ethernet.pfc import resume_if_drained
@@ -68,6 +69,8 @@ def _take_from_switch(s: State, p: int, priority: int, now_ps: int) -> int:
     size_bytes = frame_bytes(s, index)
     pv.waiting_blocks -= size_bytes
     s.lane[lane].departed_ps = now_ps
+    if s.par[0].rate_control == RateControl.HPCC:
+        note_use(s, p, index, np.int64(pv.waiting_blocks), now_ps)
     group = pv_of(s, packet.port, packet.vl)
     release(s, port.node, group, size_bytes)
     resume_if_drained(s, port.node, group, now_ps)
@@ -99,11 +102,12 @@ def serve_ethernet(s: State, p: int, now_ps: int) -> None:
     else:
         index = _take_from_switch(s, p, priority, now_ps)
     wire, psn = np.int64(s.packet[index].wire), s.packet[index].psn
+    asks = s.packet[index].bits & Flag.ACK_REQUEST != 0
     if allowed & (allowed - 1) != 0:
         charge_vl(s, p, high, wire)
     begin_packet(s, p, index, priority, now_ps)
     send_off(s, p, index, priority)
     if sender >= 0:
-        after_frame(s, sender, psn, wire, now_ps)
+        after_frame(s, sender, psn, wire, asks, now_ps)
     if port.vl_mask != 0:
         serve_later(s, p, port.data_free_ps)

@@ -103,6 +103,7 @@ def _keep_ahead(s: State, packet_index: int) -> int:
     packet = s.packet[packet_index]
     qp = np.int64(packet.qp)
     responder = s.responder[qp]
+    s.port_more[packet.port].out_of_sequence += 1
     reorder = np.int64(s.hca[s.port[responder.port].node].reorder_packets)
     first = max(responder.asked_psn, responder.expected_psn)
     if reorder == 0 and responder.held_tail >= 0:
@@ -188,6 +189,7 @@ def _on_request(s: State, packet_index: int, now_ps: int) -> int:
     """A NAK: what it names is sent again; returns the port to serve."""
     packet = s.packet[packet_index]
     qp = np.int64(packet.qp)
+    s.port_more[s.requester[qp].port].sequence_naks += 1
     acknowledge(s, qp, packet.posted_ps, now_ps)
     requester = s.requester[qp]
     first = max(packet.psn, requester.una_psn)

@@ -13,7 +13,7 @@ import numpy as np
 
 from fabrictwin.engine.cbfc import wire_time
 from fabrictwin.engine.codes import EventKind, LogKind
-from fabrictwin.engine.ethernet.buffer import admit, egress_threshold, frame_bytes, release
+from fabrictwin.engine.ethernet.buffer import admit, count_full, egress_threshold, frame_bytes, release
 from fabrictwin.engine.ethernet.ecmp import choose_output
 from fabrictwin.engine.ethernet.pfc import pause_if_full, resume_if_drained
 from fabrictwin.engine.link import receive_packet, tail_in
@@ -23,6 +23,9 @@ from fabrictwin.engine.queue import push_event
 from fabrictwin.engine.state import State
 from fabrictwin.engine.switch import NOBODY
 from fabrictwin.jit import inline_kernel, seldom_kernel
+
+FLOOD = -2
+"""In place of an output: the packet goes to all of them."""
 
 
 @seldom_kernel
@@ -34,18 +37,30 @@ def _drop(s: State, packet_index: int, now_ps: int) -> int:
 
 
 @seldom_kernel
-def _drop_unrouted(s: State, packet_index: int, now_ps: int) -> int:
-    s.port_more[s.packet[packet_index].port].relay_errors += 1
+def _drop_unrouted(s: State, packet_index: int, node_index: int, now_ps: int) -> int:
+    """No output for a packet: it is dropped, or flooded if it is the MAC address that is missing."""
+    packet = s.packet[packet_index]
+    if packet.ttl > 0 and _is_flooded(s, packet_index, node_index):
+        packet.next = FLOOD
+        push_event(s, now_ps, node_index, EventKind.STORED, packet.port, packet_index)
+        return NOBODY
+    s.port_more[packet.port].relay_errors += 1
     return _drop(s, packet_index, now_ps)
+
+
+@seldom_kernel
+def _is_flooded(s: State, packet_index: int, node_index: int) -> bool:
+    """Whether a switch has lost the MAC address of a packet's destination, which is attached to it."""
+    node = s.node[node_index]
+    group = s.group[s.route[node.switch * s.par[0].lids + s.packet[packet_index].dlid]]
+    return group.count == 1 and s.port_more[node.port0 + np.int64(s.member[group.first]) - 1].floods != 0
 
 
 @seldom_kernel
 def _drop_full(s: State, packet_index: int, out: int, now_ps: int) -> int:
     packet = s.packet[packet_index]
     s.port_more[out].xmit_discards += 1
-    group = pv_of(s, packet.port, packet.vl)
-    if s.lane[group].lossless:
-        s.lane_more[group].lossless_drops += 1
+    count_full(s, pv_of(s, packet.port, packet.vl))
     return _drop(s, packet_index, now_ps)
 
 
@@ -77,7 +92,7 @@ def _enqueue(s: State, packet_index: int, out: int, lane: int, size_bytes: int, 
 
 
 @inline_kernel
-def _offer(s: State, packet_index: int, out: int, node: int, now_ps: int) -> int:
+def offer(s: State, packet_index: int, out: int, node: int, now_ps: int) -> int:
     """A packet is ready for its output; returns the port to serve."""
     packet = s.packet[packet_index]
     group = pv_of(s, packet.port, packet.vl)
@@ -107,21 +122,21 @@ def on_arrive_ethernet(s: State, packet_index: int, node_index: int, now_ps: int
     if packet.ttl > 0:
         out = choose_output(s, packet_index, node_index, now_ps)
     if out < 0:
-        return _drop_unrouted(s, packet_index, now_ps)
+        return _drop_unrouted(s, packet_index, node_index, now_ps)
     node = s.node[node_index]
     if node.stores == 0 and wire_time(packet.wire, s.port[out].fs_per_byte) < packet.ser_ps:
         at_ps = tail_in(s, packet_index) + node.forwarding_ps
         packet.next = out
         push_event(s, at_ps, node_index, EventKind.STORED, packet.port, packet_index)
         return NOBODY
-    return _offer(s, packet_index, out, node_index, now_ps)
+    return offer(s, packet_index, out, node_index, now_ps)
 
 
 @seldom_kernel
 def on_stored_ethernet(s: State, packet_index: int, now_ps: int) -> int:
     """STORED: a packet that had to be stored may go; returns the port to serve."""
     out = np.int64(s.packet[packet_index].next)
-    return _offer(s, packet_index, out, np.int64(s.port[out].node), now_ps)
+    return offer(s, packet_index, out, np.int64(s.port[out].node), now_ps)
 
 
 @seldom_kernel
@@ -137,6 +152,8 @@ def drop_queue(s: State, p: int, priority: int, now_ps: int) -> None:
         release(s, node, group, frame_bytes(s, index))
         resume_if_drained(s, node, group, now_ps)
         s.port_more[p].xmit_discards += 1
+        if s.lane[pv_of(s, p, priority)].drops:
+            s.lane_more[pv_of(s, p, priority)].storm_drops += 1
         give_packet(s, index)
         s.g[0].last_live_ps = now_ps
     pv.ring_tail = -1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from fabrictwin.model.action import Action
 from fabrictwin.model.fabric import Fabric, Technology
+from fabrictwin.model.fault.dead_host import DEAD_HOST
 from fabrictwin.model.fault.kind import Change, FaultContext, FaultKind, FaultSpec
 from fabrictwin.model.fault.link_degraded import LINK_DEGRADED
 from fabrictwin.model.fault.link_down import LINK_DOWN
@@ -38,6 +39,7 @@ FAULTS: dict[str, FaultKind] = {
         SM_DOWN,
         SMA_UNRESPONSIVE,
         PFC_STORM,
+        DEAD_HOST,
     )
 }
 MOST_ACTIONS = 50_000

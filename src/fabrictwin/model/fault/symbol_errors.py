@@ -32,18 +32,24 @@ class SymbolErrorsSpec(LinkFaultSpec):
         ),
     ] = None
 
+    every: Annotated[
+        int | None, Field(ge=1, le=10**9, description="instead: each packet of so many, in each direction")
+    ] = None
+
     @model_validator(mode="after")
     def _check_one(self) -> Self:
-        if (self.probability is None) == (self.ber is None):
-            raise ValueError("give either 'probability' or 'ber'")
+        if sum(value is not None for value in (self.probability, self.ber, self.every)) != 1:
+            raise ValueError("give either 'probability', 'ber' or 'every'")
         return self
 
 
 def compile_symbol_errors(spec: SymbolErrorsSpec, context: FaultContext) -> list[Change] | None:
-    """The probability in units of 2**-32."""
+    """The probability in units of 2**-32, or the period as a negative number."""
     link = context.cable(spec)
     if link is None:
         return None
+    if spec.every is not None:
+        return [Change(ActionKind.LINK_ERROR, link.a, -spec.every, 0, spec.at, spec.end_ps)]
     value = _probability(spec, _packet_bytes(context))
     if value == 0:
         field = "ber" if spec.probability is None else "probability"

@@ -29,7 +29,7 @@ MAX_ACK_EVERY = 1 << 16
 INFINITE_RNR_RETRY = 7
 MAX_REORDER_PACKETS = 1 << 16
 
-LossRecovery = Literal["go_back_n", "selective_repeat"]
+LossRecovery = Literal["go_back_n", "selective_repeat", "go_back_0"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,8 @@ class HcaModel(HardwareModel):
         pause_quanta: On Ethernet, quanta that a PFC frame asks for.
         response_ps: On Ethernet, from the end of a PFC frame to the stop of its priority; None: as IEEE 802.3
             allows at the rate of the cable.
-        loss_recovery: What is sent again after a loss: all that followed, or only what is missing.
+        loss_recovery: What is sent again after a loss: all that followed, only what is missing, or the
+            whole message.
         reorder_packets: So many packets may come ahead of one before it counts as lost.
         window_packets: On Ethernet, packets of a queue pair that may be unacknowledged; 0: no such limit.
     """
@@ -118,6 +119,10 @@ def _check_ethernet(model: HcaModel, mtu_bytes: int) -> list[str]:
         check_range("reorder_packets", model.reorder_packets, 0, MAX_REORDER_PACKETS),
         check_headroom(model.headroom_bytes, buffer_bytes),
     ]
+    if model.loss_recovery == "go_back_0" and model.window_packets:
+        checks.append(
+            "window_packets goes not with loss_recovery 'go_back_0', which acknowledges whole messages only"
+        )
     if model.response_ps is not None:
         checks.append(check_range("response_ps", model.response_ps, 0, MAX_LATENCY_PS))
     return checks

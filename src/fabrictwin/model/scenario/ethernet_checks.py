@@ -51,7 +51,7 @@ def check_marking(
         control: Congestion control.
     """
     model = built.switch_model
-    if control.dcqcn is None or not isinstance(model, EthernetSwitchModel):
+    if control.algorithm != "dcqcn" or not isinstance(model, EthernetSwitchModel):
         return []
     place = (*section.path, "switch_model")
     if model.ecn is None:
@@ -68,6 +68,22 @@ def check_marking(
         "pauses come before marks, and congestion spreads"
     )
     return [section.document.problem(place, text)]
+
+
+def check_acknowledgements(section: Section, built: ScenarioFabric, control: CongestionControl) -> None:
+    """Refuses an algorithm that adapters never tell what it needs.
+
+    Args:
+        section: Key ``congestion_control``.
+        built: What ``fabric`` describes.
+        control: Congestion control.
+    """
+    if control.algorithm == "hpcc" and built.hca_model.loss_recovery == "go_back_0":
+        section.refuse(
+            "hpcc needs an acknowledgement of every packet, and with loss_recovery 'go_back_0' adapters "
+            "acknowledge whole messages only; expected go_back_n or selective_repeat",
+            "algorithm",
+        )
 
 
 def _shared_threshold(model: EthernetSwitchModel, groups: int) -> int:

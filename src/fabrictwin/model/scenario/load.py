@@ -17,7 +17,7 @@ from fabrictwin.model.program import Job
 from fabrictwin.model.qos import compile_qos, read_qos
 from fabrictwin.model.quantities import Name, Spec, TimePs, Wanted, show_value
 from fabrictwin.model.routing_names import compile_routing, read_routing
-from fabrictwin.model.scenario.ethernet_checks import check_lossless, check_marking
+from fabrictwin.model.scenario.ethernet_checks import check_acknowledgements, check_lossless, check_marking
 from fabrictwin.model.scenario.fabric import read_fabric, read_technology
 from fabrictwin.model.scenario.scenario import Deployment, Scenario
 from fabrictwin.model.section import Section, SpecT
@@ -157,6 +157,7 @@ def _read(root: Section, text_sha256: str, base: Path) -> Scenario | None:
     compiled = compile_faults(faults, fabric, built.mtu_bytes, hca_models, managers, lossless)
     warnings = [*built.warnings, *check_lossless(root.at("fabric"), built, lossless)]
     warnings += check_marking(root.at("fabric"), built, lossless, congestion_control)
+    check_acknowledgements(root.at("congestion_control"), built, congestion_control)
     if not root.problems:
         # A job with a problem is not there, and what is expected of it would look like one more.
         check_expectations(expectations, fabric, jobs)

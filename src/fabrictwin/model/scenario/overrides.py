@@ -118,6 +118,7 @@ class PfcOverrides(Overrides):
         "pfc_headroom": "headroom_bytes",
         "pfc_xon_offset": "xon_offset_bytes",
         "pfc_response": "response_ps",
+        "pfc_quanta": "pause_quanta",
         "pfc_watchdog": "watchdog",
         "alpha": "alpha_q16",
         "egress_alpha": "egress_alpha_q16",
@@ -141,6 +142,9 @@ class EthernetSwitchOverrides(PfcOverrides, AnySwitchOverrides):
 
     parts: ClassVar[tuple[str, ...]] = ("ecn", "pfc_watchdog")
 
+    pfc_quanta: Annotated[
+        int | None, Field(description="quanta of 512 bit times that a PFC frame pauses for; default: 65535")
+    ] = None
     shared_buffer: Annotated[SizeBytes | None, Field(description="the pool that all ports share")] = None
     alpha: Annotated[
         Alpha, Field(description="a priority group may hold alpha times what is free of the pool")
@@ -184,7 +188,8 @@ class RoceHcaOverrides(PfcOverrides, AnyHcaOverrides):
     """Keys of a RoCE ``hca_model``."""
 
     loss_recovery: Annotated[
-        LossRecovery | None, Field(description="what is sent again: all since the loss, or what is missing")
+        LossRecovery | None,
+        Field(description="what is sent again: all since the loss, what is missing, or the whole message"),
     ] = None
     reorder_packets: Annotated[
         int | None, Field(description="packets that may come ahead of one before it counts as lost")

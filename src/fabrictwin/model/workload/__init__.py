@@ -70,8 +70,10 @@ def _is_affordable(entries: list[tuple[Section, JobSpec]], hcas: int) -> bool:
 
 
 def check_service_levels(entries: list[tuple[Section, JobSpec]], qos: Qos, technology: Technology) -> None:
-    """Notes the service levels of a workload whose packets would all be dropped."""
+    """Notes the service levels of a workload whose packets would all be dropped, or, TCP's, never."""
     for section, spec in entries:
+        if spec.transport == "tcp":
+            _check_tcp(section, spec, qos, technology)
         sl = qos.default_sl if spec.sl is None else spec.sl
         if qos.sl2vl[sl] != DROP_VL:
             continue
@@ -79,6 +81,17 @@ def check_service_levels(entries: list[tuple[Section, JobSpec]], qos: Qos, techn
             section.refuse(f"expected a priority from 0 to {PRIORITIES - 1}, got {sl}", "sl")
         else:
             section.refuse(f"SL {sl} goes to VL {DROP_VL} in 'qos.sl2vl': every packet is dropped", "sl")
+
+
+def _check_tcp(section: Section, spec: JobSpec, qos: Qos, technology: Technology) -> None:
+    if technology is not Technology.ROCE:
+        section.refuse("'tcp' belongs to technology 'roce'; on InfiniBand use 'rdma'", "transport")
+    elif spec.sl is None:
+        section.refuse("'tcp' needs 'sl', a priority that is not lossless", "transport")
+    elif spec.sl in qos.lossless:
+        section.refuse(
+            f"priority {spec.sl} is lossless, and TCP goes by what is lost: expected one that is not", "sl"
+        )
 
 
 def is_endless(job: Job) -> bool:

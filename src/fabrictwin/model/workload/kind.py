@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -32,6 +32,10 @@ class JobSpec(NamedSpec):
             description="service level, on RoCE the priority, 0 to 7; default: 0, on RoCE the first lossless",
         ),
     ] = None
+    transport: Annotated[
+        Literal["rdma", "tcp"],
+        Field(description="`tcp`: on RoCE, TCP connections instead of queue pairs, in a lossy priority"),
+    ] = "rdma"
     qps: Annotated[
         int, Field(ge=1, le=MOST_QPS, description="queue pairs that a pair of hosts spreads over")
     ] = 1
@@ -97,7 +101,11 @@ class JobContext:
 
     def flow(self, spec: JobSpec, src: PortRef, dst: PortRef) -> Flow:
         """A flow of this job between two ports."""
-        return Flow(f"{self.name}:{self._end(src)}>{self._end(dst)}", src, dst, self.sl(spec), spec.qps)
+        return self.named_flow(f"{self.name}:{self._end(src)}>{self._end(dst)}", spec, src, dst)
+
+    def named_flow(self, name: str, spec: JobSpec, src: PortRef, dst: PortRef) -> Flow:
+        """The same with a name of its own."""
+        return Flow(name, src, dst, self.sl(spec), spec.qps, tcp=spec.transport == "tcp")
 
     def sl(self, spec: JobSpec) -> int:
         """The service level of this job."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabrictwin.model.program import Flow, Job
+from fabrictwin.model.program import Job
 from fabrictwin.model.quantities import Endpoint
 from fabrictwin.model.workload.kind import JobContext, WorkloadKind, program
 from fabrictwin.model.workload.pacing import MessagesSpec
@@ -29,7 +29,7 @@ def compile_stream(spec: StreamSpec, context: JobContext) -> Job | None:
     if src.node == dst.node:
         context.section.refuse(f"'src' and 'dst' are the same HCA {spec.src.node!r}", "dst")
         return None
-    flow = Flow(context.name, src, dst, context.sl(spec), spec.qps)
+    flow = context.named_flow(context.name, spec, src, dst)
     return Job(context.name, spec.kind, (flow,), (program(spec, src.node, spec.loop(0)),))
 
 
