@@ -17,7 +17,7 @@ from fabrictwin.model.scenario import Scenario
 from fabrictwin.model.workload.draw import draw_below, draw_derangement
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.study.source import Source
-from fabrictwin.study.translate import write_link
+from fabrictwin.study.translate import usual_link
 
 HOSTS_PER_LEAF = 8
 LEAVES = 4
@@ -75,7 +75,7 @@ def cluster_source(source: Source, scenario: Scenario, hosts: int, reach: str) -
         hosts: Hosts of the cluster.
         reach: One of ``REACHES``.
     """
-    fabric, link = source.value["fabric"], scenario.fabric.links[0]
+    fabric = source.value["fabric"]
     roce = scenario.fabric.technology is Technology.ROCE
     routing = {"engine": "ecmp", "spraying": scenario.routing.spraying} if roce else {"engine": "ftree"}
     return source.with_value(
@@ -87,7 +87,7 @@ def cluster_source(source: Source, scenario: Scenario, hosts: int, reach: str) -
                 **{key: fabric[key] for key in ("switch_model", "hca_model", "mtu") if key in fabric},
                 "technology": scenario.fabric.technology.value,
                 "topology": _topology(hosts // POD_HOSTS),
-                "link": write_link(link.rate_bps, link.length_mm),
+                "link": usual_link(scenario),
             },
             "routing": routing,
             "congestion_control": source.value["congestion_control"],

@@ -23,11 +23,11 @@ from fabrictwin.units import show_rate
 Pairs = Mapping[str, tuple[str, ...]]
 
 _TO_ROCE: Pairs = {
-    "quantum_hdr": ("spectrum4",),
-    "quantum2": ("spectrum4",),
-    "quantum_x800": ("spectrum4",),
-    "infiniscale4": ("trident2", "spectrum4"),
-    "native_ib": ("spectrum4",),
+    "quantum_hdr": ("spectrum4", "native_roce"),
+    "quantum2": ("spectrum4", "native_roce"),
+    "quantum_x800": ("spectrum4", "native_roce"),
+    "infiniscale4": ("trident2", "spectrum4", "native_roce"),
+    "native_ib": ("spectrum4", "native_roce"),
     "connectx6": ("connectx6_roce",),
     "connectx7": ("connectx7_roce",),
     "connectx8": ("connectx8_roce",),
@@ -39,6 +39,7 @@ _TO_INFINIBAND: Pairs = {
     "tomahawk5": ("quantum2", "quantum_x800", "native_ib"),
     "tomahawk_ultra": ("quantum2", "quantum_x800", "native_ib"),
     "trident2": ("quantum_hdr", "native_ib"),
+    "native_roce": ("quantum2", "quantum_x800", "native_ib"),
     "connectx6_roce": ("connectx6",),
     "connectx7_roce": ("connectx7",),
     "connectx8_roce": ("connectx8",),

@@ -15,7 +15,7 @@ from fabrictwin.model.fabric import PROPAGATION_PS_PER_MM, Technology
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.runtime.offline import open_simulation
 from fabrictwin.study.source import Source
-from fabrictwin.study.translate import write_link
+from fabrictwin.study.translate import usual_link
 from fabrictwin.units import PS_PER_NS, show_rate
 
 SWITCH_COUNTS = (1, 3, 5)
@@ -99,7 +99,6 @@ def chain_source(source: Source, scenario: Scenario, switches: int) -> Source:
     names = [f"sw{number}" for number in range(switches)]
     links = [["h0/1", "sw0/1"], *([a + "/2", b + "/1"] for a, b in pairwise(names))]
     links.append([f"{names[-1]}/2", "h1/1"])
-    link = scenario.fabric.links[0]
     fabric = source.value["fabric"]
     return source.with_value(
         {
@@ -112,7 +111,7 @@ def chain_source(source: Source, scenario: Scenario, switches: int) -> Source:
                     "nodes": {"h0": "hca", "h1": "hca"} | dict.fromkeys(names, "switch"),
                     "links": links,
                 },
-                "link": write_link(link.rate_bps, link.length_mm),
+                "link": usual_link(scenario),
             },
             "workload": [{"kind": "stream", "src": "h0", "dst": "h1", "message": MESSAGE}],
         }

@@ -7,6 +7,7 @@ said. docs/compare.md has the rules.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from fabrictwin.model.fabric import Fabric, Link, NodeKind, Technology
 from fabrictwin.model.fault import FAULTS
 from fabrictwin.model.qos import DEFAULT_LOSSLESS_PRIORITY, PRIORITIES
 from fabrictwin.model.scenario import Scenario
+from fabrictwin.model.topology import DEFAULT_LENGTH_MM
 from fabrictwin.study.hardware_pairs import find_pair
 from fabrictwin.study.source import BASE, Source
 
@@ -152,6 +154,21 @@ def _translate_fabric(source: Source, scenario: Scenario, to: Technology, notes:
         if fastest_bps is not None and "rate" not in link:
             fabric["link"] = {**link, "rate": _write_rate(fastest_bps)}
     return fabric
+
+
+def usual_link(scenario: Scenario) -> dict[str, str]:
+    """The cable that most hosts have, as a scenario writes it; at most as fast as the ports of its models."""
+    fabric = scenario.fabric
+    models = [*scenario.switch_models.values(), *scenario.hca_models.values()]
+    fastest_bps = min(model.highest_rate_bps for model in models)
+    counts = Counter(
+        (min(link.rate_bps, fastest_bps), link.length_mm)
+        for link in fabric.links
+        if NodeKind.HCA in (fabric.nodes[link.a.node].kind, fabric.nodes[link.b.node].kind)
+    )
+    if not counts:
+        return write_link(min(model.rate_bps for model in models), DEFAULT_LENGTH_MM)
+    return write_link(*max(counts, key=lambda cable: (counts[cable], cable)))
 
 
 def write_link(rate_bps: int, length_mm: int) -> dict[str, str]:

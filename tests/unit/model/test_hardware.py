@@ -56,7 +56,7 @@ def _ethernet_switch_row(model: EthernetSwitchModel) -> str:
     cells = (
         f"`{model.name}`",
         model.title,
-        str(model.ports),
+        f"up to {model.ports}" if model.any_radix else str(model.ports),
         show_rate(model.rate_bps),
         show_time(model.forwarding_latency_ps),
         f"{model.shared_buffer_bytes:,} B",

@@ -126,7 +126,7 @@ WRONG = {
         "  switch_model: quantum2\n",
         "s.yaml:7: fabric.switch_model: 'quantum2' is a switch model of technology 'infiniband'; on RoCE "
         "use one "
-        "of spectrum4, tomahawk5, tomahawk_ultra, trident2",
+        "of spectrum4, tomahawk5, tomahawk_ultra, trident2, native_roce",
     ),
     "infiniband hca": (
         "  hca_model: {base: connectx7}\n",

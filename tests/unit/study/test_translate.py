@@ -10,7 +10,7 @@ from fabrictwin.model.fabric import Technology
 from fabrictwin.model.hardware import ETHERNET_SWITCH_MODELS, HCA_MODELS, ROCE_HCA_MODELS, SWITCH_MODELS
 from fabrictwin.study.hardware_pairs import PAIRS
 from fabrictwin.study.source import Source
-from fabrictwin.study.translate import Translation, keep, translate, write_topology
+from fabrictwin.study.translate import Translation, keep, translate, usual_link, write_topology
 from fabrictwin.study.variants import VARIANTS, expand_variants, pair_up
 from unit.study.study_scenarios import INFINIBAND, ROCE, source_of
 
@@ -87,6 +87,14 @@ def test_write_topology_gives_the_same_fabric_again() -> None:
     assert _cables(again) == _cables(source)
 
 
+def test_usual_link_is_that_of_most_hosts() -> None:
+    links = "[[h0/1, sw0/1], [h1/1, sw0/2], [h2/1, sw0/3, {rate: 100Gb/s}], [sw0/4, sw1/1], [sw0/5, sw1/2]]"
+    nodes = "{h0: hca, h1: hca, h2: hca, sw0: switch, sw1: switch}"
+    text = f"version: 1\nname: mixed\nfabric:\n  topology: {{nodes: {nodes}, links: {links}}}\n"
+    text += "  link: {rate: 200Gb/s, length: 30m}\n"
+    assert usual_link(source_of(text).expand()) == {"rate": "200000.000000Mb/s", "length": "30.000m"}
+
+
 def test_pairs_are_there_for_every_model_of_both_technologies() -> None:
     rows: dict[Technology, Any] = {
         Technology.ROCE: {**ETHERNET_SWITCH_MODELS, **ROCE_HCA_MODELS},
@@ -103,13 +111,21 @@ def test_pair_of_a_fast_fabric_is_a_model_with_fast_ports() -> None:
     assert "spectrum4 → quantum_x800" in _translated(text).mapped
 
 
-def test_pair_that_has_too_few_ports_is_refused_with_the_number() -> None:
-    text = (
-        "version: 1\nname: large\nfabric:\n  topology: {generator: single_switch, hosts: 100}\n"
-        "  switch_model: quantum_x800\n"
-    )
-    with pytest.raises(InputError, match="cannot have 100 ports"):
-        _translated(text)
+def _large(hosts: int, rest: str) -> str:
+    topology = f"{{generator: single_switch, hosts: {hosts}}}"
+    return f"version: 1\nname: large\nfabric:\n  topology: {topology}\n{rest}"
+
+
+def test_pair_of_a_switch_with_many_ports_is_generic() -> None:
+    form = _translated(_large(100, "  switch_model: quantum_x800\n"))
+    assert "quantum_x800 → native_roce" in form.mapped
+    assert len(form.source.expand().fabric.hcas) == 100
+
+
+def test_pair_that_is_too_slow_is_refused_with_the_rate() -> None:
+    parts = "  switch_model: native_ib\n  hca_model: native_hca\n  link: {rate: 1Tb/s}\n"
+    with pytest.raises(InputError, match="cannot have 1 ports with cables of 1 Tb/s"):
+        _translated(_large(2, parts))
 
 
 @pytest.mark.parametrize("text", [INFINIBAND, ROCE])

@@ -10,7 +10,7 @@ from fabrictwin.model.hardware.hardware_model import HardwareModel
 from fabrictwin.model.hardware.hca_model import HcaModel, check_hca_model
 from fabrictwin.model.hardware.headroom import headroom_bytes, response_ps
 from fabrictwin.model.hardware.infiniscale import INFINISCALE4
-from fabrictwin.model.hardware.native import NATIVE_HCA, NATIVE_IB
+from fabrictwin.model.hardware.native import NATIVE_HCA, NATIVE_IB, NATIVE_ROCE
 from fabrictwin.model.hardware.quantum import QUANTUM2, QUANTUM_HDR, QUANTUM_X800
 from fabrictwin.model.hardware.spectrum import SPECTRUM4
 from fabrictwin.model.hardware.switch_model import SwitchModel, check_switch_model
@@ -21,7 +21,7 @@ SWITCH_MODELS: dict[str, SwitchModel] = {
 """InfiniBand switches."""
 
 ETHERNET_SWITCH_MODELS: dict[str, EthernetSwitchModel] = {
-    model.name: model for model in (SPECTRUM4, TOMAHAWK5, TOMAHAWK_ULTRA, TRIDENT2)
+    model.name: model for model in (SPECTRUM4, TOMAHAWK5, TOMAHAWK_ULTRA, TRIDENT2, NATIVE_ROCE)
 }
 
 HCA_MODELS: dict[str, HcaModel] = {
