@@ -260,8 +260,12 @@ def _losses() -> tuple[object, ...]:
                     f"topk(10, fabrictwin:pfc_headroom_drops:per_fabric_second{{{NODE}}})",
                     "lossless " + _PRIORITY,
                 ),
+                (
+                    f"topk(10, fabrictwin:priority_lossy_drops:per_fabric_second{{{NODE}}})",
+                    "lossy " + _PRIORITY,
+                ),
             ),
-            "Where are packets lost? At outputs; on RoCE, those of lossless priorities where they came in.",
+            "Where are packets lost? At outputs; on RoCE, by priority where they came in.",
             ((1, "orange"),),
             PORT_PAGE,
         ),

@@ -15,7 +15,7 @@ def jobs() -> dashboard.Dashboard:
         "Jobs and messages",
         "jobs",
         "Workloads, their messages and flows; rates are per second of fabric time.",
-        (*_numbers(), *_jobs(), *_messages(), *_flows()),
+        (*_numbers(), *_jobs(), *_messages(), *_reasons(), *_flows()),
     )
 
 
@@ -119,6 +119,38 @@ def _messages() -> tuple[object, ...]:
             ((f"topk(10, fabrictwin:hca_retransmitted_packets:per_fabric_second{{{NODE}}})", "{{node}}"),),
             "Who has to repeat itself? Packets sent again after a loss, a timeout or a receiver that was "
             "not ready.",
+        ),
+    )
+
+
+def _reasons() -> tuple[object, ...]:
+    reasons = (
+        ("out_of_sequence_packets_received", "ahead of what was expected"),
+        ("packet_sequence_errors", "NAK for a gap"),
+        ("local_ack_timeout_errors", "timeout"),
+        ("rnr_nak_retry_packets_received", "receiver not ready"),
+        ("duplicate_requests_packets", "received twice"),
+    )
+    return (
+        course(
+            "Reasons to send again",
+            units.Short,
+            tuple((f"sum(node_infiniband_{name}_total{{{TWIN}}})", text) for name, text in reasons),
+            "Why is anything sent again? Loss shows as gaps, a dead path as timeouts, a slow host as "
+            "receiver not "
+            "ready. Counted since the twin began.",
+        ),
+        course(
+            "Who meets gaps",
+            units.Short,
+            (
+                (
+                    f"topk(10, node_infiniband_out_of_sequence_packets_received_total{{{TWIN}}})",
+                    "{{device}}",
+                ),
+            ),
+            "Which hosts see packets out of sequence? Behind a path that loses them. Counted since the "
+            "twin began.",
         ),
     )
 

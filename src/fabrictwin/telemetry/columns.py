@@ -156,6 +156,10 @@ def _of_shard(field: str) -> Callable[[Snapshot], np.ndarray]:
     return lambda s: np.asarray(s.g[field])
 
 
+def _port_more(field: str) -> Callable[[Snapshot], np.ndarray]:
+    return lambda s: np.asarray(s.port_more[field])
+
+
 COLUMNS: dict[str, Callable[[Snapshot], np.ndarray]] = {
     "port_up": lambda s: np.asarray(s.port.up),
     "port_state": lambda s: np.where(s.port.up == 1, _ACTIVE, _DOWN),
@@ -167,6 +171,12 @@ COLUMNS: dict[str, Callable[[Snapshot], np.ndarray]] = {
     "queued_bytes": _queued_bytes,
     "credit_bytes": _credit_bytes,
     "blocked_ps": _blocked_ps,
+    "out_of_sequence": _port_more("out_of_sequence"),
+    "duplicates": _port_more("duplicates"),
+    "sequence_naks": _port_more("sequence_naks"),
+    "ack_timeouts": _port_more("ack_timeouts"),
+    "rnr_naks": _port_more("rnr_naks"),
+    "ecn_received": _port_more("ecn_received"),
     "posted": _of_requesters("posted"),
     "completed": _of_requesters("completed"),
     "failed": _of_requesters("failed"),

@@ -38,12 +38,48 @@ _COUNTERS: tuple[Row, ...] = (
         "local_link_integrity_errors",
         "Local link integrity errors (local_link_integrity_errors).",
     ),
+    (
+        "out_of_sequence_packets_received_total",
+        "packets",
+        "out_of_sequence",
+        "Data packets that came ahead of what was expected (out_of_sequence).",
+    ),
+    (
+        "duplicate_requests_packets_total",
+        "packets",
+        "duplicates",
+        "Data packets that had been received before (duplicate_request).",
+    ),
+    (
+        "packet_sequence_errors_total",
+        "packets",
+        "sequence_naks",
+        "NAKs for a gap in the sequence that it has heard as sender (packet_seq_err).",
+    ),
+    (
+        "local_ack_timeout_errors_total",
+        "timeouts",
+        "ack_timeouts",
+        "Times that no acknowledgement came in time (local_ack_timeout_err).",
+    ),
+    (
+        "rnr_nak_retry_packets_received_total",
+        "packets",
+        "rnr_naks",
+        "Receiver-not-ready NAKs that it has heard as sender (rnr_nak_retry_err).",
+    ),
     ("rate_bytes_per_second", "bytes per second of fabric time", "port_rate", "Data rate of its link now."),
     ("state_id", "PortState", "port_state", "PortState: 1 down, 4 active."),
     ("physical_state_id", "PortPhysicalState", "physical_state", "PortPhysicalState: 2 polling, 5 link up."),
 )
 
 _ROCE: tuple[Row, ...] = (
+    (
+        "np_ecn_marked_roce_packets_received_total",
+        "packets",
+        "ecn_received",
+        "Data packets that came with a mark (CE; np_ecn_marked_roce_packets).",
+    ),
     (
         "np_cnp_packets_sent_total",
         "packets",

@@ -113,6 +113,7 @@ ETHERNET_COLUMNS: dict[str, Column] = {
     "headroom_size_bytes": _lane("headroom_size_bytes"),
     "peak_headroom_bytes": _lane_more("peak_headroom_bytes"),
     "lossless_drops": _lane_more("lossless_drops"),
+    "lossy_drops": _lane_more("lossy_drops"),
     "watchdog_drops": _lane("drops"),
     "storms_found": _lane_more("storms_found"),
     "storms_restored": _restored,

@@ -97,6 +97,13 @@ _PRIORITY: tuple[Row, ...] = (
         "peak_queue_bytes",
         "Most that has ever waited for this output and priority (SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES).",
     ),
+    (
+        "lossy_drops_total",
+        "packets",
+        "lossy_drops",
+        "Packets of a lossy priority dropped for want of buffer, counted where they came in "
+        "(SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS).",
+    ),
 )
 
 _BUFFER: tuple[Row, ...] = (

@@ -45,6 +45,7 @@ workload:
 faults:
   - {kind: pfc_storm, node: h6, at: 50us, duration: 100us}
   - {kind: slow_receiver, node: h6, rate: 1Gb/s, at: 200us}
+  - {kind: receiver_not_ready, node: h7, at: 380us, duration: 10us}
 """
 
 
@@ -109,6 +110,7 @@ def test_exporter_gives_pfc_totals_of_the_result(scraped: Scraped) -> None:
         ("fabrictwin_port_pfc_frames_sent_total", "flow_control_packets"),
         ("node_infiniband_np_cnp_packets_sent_total", "cnp_sent"),
         ("node_infiniband_rp_cnp_packets_handled_total", "cnp_received"),
+        ("node_infiniband_np_ecn_marked_roce_packets_received_total", "ecn_marked"),
     ):
         assert sum(_series(scraped, name).values()) == totals[field], name
         assert totals[field] > 0, field
@@ -231,3 +233,31 @@ def test_exporter_gives_every_metric_of_roce_and_none_of_infiniband(scraped: Scr
     expected = {metric.name for metric in of_service if metric.rows is not Rows.HEALTH} - other
     assert expected - scraped.pages[kind].keys() == set()
     assert other & scraped.pages[kind].keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("np_ecn_marked_roce_packets_received", "ecn_received"),
+        ("out_of_sequence_packets_received", "out_of_sequence"),
+        ("duplicate_requests_packets", "duplicates"),
+        ("packet_sequence_errors", "sequence_naks"),
+        ("local_ack_timeout_errors", "ack_timeouts"),
+        ("rnr_nak_retry_packets_received", "rnr_naks"),
+    ],
+)
+def test_exporter_counts_what_happens_to_transport(scraped: Scraped, name: str, field: str) -> None:
+    values = scraped.pages[NodeKind.HCA][f"node_infiniband_{name}_total"]
+    counted = scraped.stepped.state.port_more[field]
+    assert len(values) == len(scraped.simulation.plan.scenario.fabric.hcas)
+    assert sum(values.values()) == int(counted.sum()) > 0
+
+
+def test_exporter_counts_drops_of_lossy_priorities(scraped: Scraped) -> None:
+    dropped = {
+        dict(labels)["priority"]: value
+        for kind in NodeKind
+        for labels, value in scraped.pages[kind]["fabrictwin_priority_lossy_drops_total"].items()
+        if value
+    }
+    assert dropped.keys() == {"1"}
