@@ -207,7 +207,7 @@ def _rates() -> tuple[object, ...]:
             "of delays.",
         ),
         course(
-            "Rates of DCQCN",
+            "Rates of senders",
             units.BitsPerSecondSI,
             (
                 (

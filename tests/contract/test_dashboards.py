@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
 from ruamel.yaml import YAML
 
 from fabrictwin.telemetry.catalogue import CATALOGUE
@@ -21,6 +24,7 @@ from integration.dashboards import TWINS, is_fed, queries
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 FOLDER = DEPLOY / "grafana" / "dashboards"
 DASHBOARDS = sorted(FOLDER.glob("*.json"))
+GRID_COLUMNS = 24
 METRIC = r"\b(fabrictwin[_:][\w:]+|node_infiniband_\w+|infiniband_\(switch\|hca\)_\w+)"
 
 
@@ -85,6 +89,30 @@ def test_rates_of_the_fabric_are_recorded_ones(path: Path) -> None:
 def test_every_query_is_run_on_a_twin_that_feeds_it(path: Path) -> None:
     asked = queries(path, "t")
     assert [query for query in asked if not any(is_fed(query, twin) for twin in TWINS)] == []
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_dashboards_are_read_by_the_sdk_without_loss(path: Path) -> None:
+    register_default_plugins()
+    written = _load(path)
+    read = json.loads(JSONEncoder().encode(Dashboard.from_json(written)))
+    assert read["templating"] == written["templating"]
+    for panel, again in zip(written["panels"], read["panels"], strict=True):
+        kept = ("type", "title", "description", "gridPos", "targets", "options")
+        assert {key: panel.get(key) for key in kept} == {key: again.get(key) for key in kept}
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_panels_do_not_overlap(path: Path) -> None:
+    places = [panel["gridPos"] for panel in _load(path)["panels"]]
+    cells = [
+        (x, y)
+        for at in places
+        for x in range(at["x"], at["x"] + at["w"])
+        for y in range(at["y"], at["y"] + at["h"])
+    ]
+    assert len(set(cells)) == len(cells)
+    assert max(x for x, _ in cells) < GRID_COLUMNS
 
 
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)

@@ -135,7 +135,7 @@ _TRANSPORT: tuple[Row, ...] = (
         "queue_pairs_throttled",
         "queue pairs",
         "throttled",
-        "Queue pairs whose CCTI is above the least; on RoCE those that DCQCN holds below the link's rate.",
+        "Queue pairs whose CCTI is above the least; on RoCE those that are held below the link's rate.",
     ),
 )
 
