@@ -220,30 +220,25 @@ def _translate_routing(
 def _translate_workload(value: dict[str, Any], to: Technology, notes: _Notes) -> None:
     """Service levels are priorities; every priority that is used is lossless, as every VL is."""
     _drop(value, "qos", "lanes, weights and priorities are of one technology", notes)
-    if to is Technology.INFINIBAND:
-        for job in value.get("workload") or []:
-            _drop(job, "transport", f"a {job['kind']} of InfiniBand is RDMA", notes)
-        return
     jobs = []
     for job in value.get("workload") or []:
-        if job.get("sl") is not None and job["sl"] >= PRIORITIES:
+        if to is Technology.INFINIBAND and job.get("transport") == "tcp":
+            notes.mapped.append(f"TCP of a {job['kind']} → RDMA in its service level")
+            job = {key: job[key] for key in job if key != "transport"}
+        if to is Technology.ROCE and job.get("sl") is not None and job["sl"] >= PRIORITIES:
             notes.dropped.append(f"sl {job['sl']} of a {job['kind']}: there are {PRIORITIES} priorities")
             job = {key: job[key] for key in job if key != "sl"}
         jobs.append(job)
     value["workload"] = jobs
-    value["qos"] = {"lossless_priorities": _priorities(value)}
+    if to is Technology.ROCE:
+        value["qos"] = {"lossless_priorities": _priorities(value)}
 
 
 def _priorities(value: dict[str, Any]) -> list[int]:
-    """The priorities that a workload uses on RoCE."""
-    jobs = value.get("workload") or []
-    named = {job.get("sl") for job in jobs if job.get("sl") is not None}
-    unnamed = (
-        {DEFAULT_LOSSLESS_PRIORITY}
-        if len(named) == 0 or any(job.get("sl") is None for job in jobs)
-        else set()
-    )
-    return sorted(named | unnamed)
+    """The priorities that the RDMA of a workload uses on RoCE."""
+    jobs = [job for job in value.get("workload") or [] if job.get("transport") != "tcp"]
+    used = {DEFAULT_LOSSLESS_PRIORITY if job.get("sl") is None else job["sl"] for job in jobs}
+    return sorted(used) or [DEFAULT_LOSSLESS_PRIORITY]
 
 
 def _translate_faults(value: dict[str, Any], to: Technology, notes: _Notes) -> None:

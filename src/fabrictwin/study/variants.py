@@ -9,6 +9,7 @@ from typing import Any
 
 from fabrictwin.errors import InputError, Problem
 from fabrictwin.model.fabric import Technology
+from fabrictwin.model.qos import DEFAULT_LOSSLESS_PRIORITY
 from fabrictwin.model.routing_names import ROUTING_OPTIONS
 from fabrictwin.model.scenario import Scenario
 from fabrictwin.model.yaml_loader import FieldPath
@@ -30,7 +31,7 @@ class Variant:
         technology: Link layer.
         changes: What differs from the plain form of its technology.
         spraying: Whether every packet takes an output of its own.
-        without: Kinds of faults that it cannot have.
+        lossy: Whether no priority has PFC.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Variant:
     technology: Technology
     changes: Mapping[FieldPath, Any] = field(default_factory=dict)
     spraying: bool = False
-    without: tuple[str, ...] = ()
+    lossy: bool = False
 
 
 _NO_CONTROL: dict[FieldPath, Any] = {("congestion_control",): {"algorithm": "none"}}
@@ -64,11 +65,8 @@ VARIANTS: dict[str, Variant] = {
             "roce_lossy",
             "RoCE, lossy",
             Technology.ROCE,
-            {
-                ("qos", "lossless_priorities"): [],
-                ("fabric", "hca_model", "loss_recovery"): "go_back_n",
-            },
-            without=PFC_FAULTS,
+            {("fabric", "hca_model", "loss_recovery"): "go_back_n"},
+            lossy=True,
         ),
     )
 }
@@ -92,14 +90,27 @@ class Pair:
         source = self.forms[variant.technology].source.change(variant.changes)
         if variant.spraying:
             source = source.change({("routing",): _spray(source.value.get("routing") or {})})
-        faults = [fault for fault in source.value.get("faults") or [] if fault["kind"] not in variant.without]
-        return source.change({("faults",): faults}) if variant.without else source
+        return _lose(source) if variant.lossy else source
 
 
 def _spray(routing: Mapping[str, Any]) -> dict[str, Any]:
     """The same routing, with spraying: it takes the place of tables and of flowlets."""
     kept = {key: routing[key] for key in routing if key in ROUTING_OPTIONS["ecmp"] and key != "flowlet"}
     return {**kept, "engine": "ecmp", "spraying": True}
+
+
+def _lose(source: Source) -> Source:
+    """The same without PFC: every job keeps its priority."""
+    priorities = (source.value.get("qos") or {}).get("lossless_priorities") or [DEFAULT_LOSSLESS_PRIORITY]
+    jobs = source.value.get("workload") or []
+    faults = source.value.get("faults") or []
+    return source.change(
+        {
+            ("qos", "lossless_priorities"): [],
+            ("workload",): [{**job, "sl": min(priorities)} if job.get("sl") is None else job for job in jobs],
+            ("faults",): [fault for fault in faults if fault["kind"] not in PFC_FAULTS],
+        }
+    )
 
 
 def pair_up(source: Source, scenario: Scenario) -> Pair:

@@ -81,6 +81,29 @@ def test_keep_switches_congestion_control_and_pfc_on() -> None:
     assert scenario.qos.lossless == {3}
 
 
+TCP = "  - {kind: stream, name: bulk, src: h3, dst: h0, message: 64KiB, transport: tcp, sl: 0}\n"
+
+
+def test_tcp_becomes_rdma_on_infiniband_and_stays_tcp_on_roce() -> None:
+    source = source_of(ROCE.replace("faults:", TCP + "faults:"))
+    pair = pair_up(source, source.expand())
+    assert any("TCP" in note for note in pair.forms[Technology.INFINIBAND].mapped)
+    scenarios = expand_variants(pair)
+    tcp = {
+        name: [flow.tcp for job in scenario.jobs for flow in job.flows]
+        for name, scenario in scenarios.items()
+    }
+    assert tcp["infiniband"] == [False, False, False]
+    assert tcp["roce"] == tcp["roce_lossy"] == [False, False, True]
+    assert [flow.sl for job in scenarios["roce_lossy"].jobs for flow in job.flows] == [2, 2, 0]
+
+
+def test_priority_of_tcp_does_not_become_lossless() -> None:
+    text = ROCE.replace("faults:", TCP + "faults:").partition("faults")[0].replace("[2]", "[]")
+    source = source_of(text)
+    assert keep(source, source.expand()).source.expand().qos.lossless == {3}
+
+
 def test_write_topology_gives_the_same_fabric_again() -> None:
     source = source_of(INFINIBAND)
     again = source.change({("fabric", "topology"): write_topology(source.expand().fabric)})
