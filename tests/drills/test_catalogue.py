@@ -48,10 +48,3 @@ def test_drill_passes(place: Machine, name: str) -> None:
 def test_negative_fails_as_it_says(place: Machine, name: str, negative: Any) -> None:
     journal = _run(place, name, "--negative", negative.name)
     assert journal["verdict"] == negative.verdict, journal["reasons"]
-
-
-@pytest.mark.parametrize("name", DRILLS)
-def test_drill_has_a_negative_and_a_page(name: str) -> None:
-    assert DRILLS[name].negatives
-    page = (REPOSITORY / "docs" / "drills" / f"{name}.md").read_text()
-    assert page.startswith(f"# {DRILLS[name].title}\n")

@@ -11,10 +11,12 @@ Event = Mapping[str, Any]
 FABRIC_EVENTS = (
     *("link_down", "link_up", "link_rate", "link_error", "drain_rate", "receive_queue", "lft_write"),
     *("qp_error", "vl_stalled", "first_packet", "pfc_storm", "pfc_restored", "nic_storm"),
+    "flooding",
 )
 SUBNET_EVENTS = (
     *("trap_sent", "trap", "trap_lost", "light_sweep", "sweep", "swept", "routed", "lft_written"),
-    *("subnet_up", "smp_timeout", "sm_state", "poll_missed", "takeover", "handover"),
+    *("subnet_up", "smp_timeout", "sm_state", "poll_missed", "takeover", "handover", "bfd_down"),
+    *("bfd_up", "converged"),
 )
 EVENT_KINDS = (*FABRIC_EVENTS, *SUBNET_EVENTS)
 """Kinds of events of a result; a contract test holds them against what the engine and the managers say."""
