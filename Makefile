@@ -52,7 +52,7 @@ test-compose: $(STAMP) ## the twin in containers; as root it starts an engine of
 test-drills: $(STAMP) ## every drill, and every change that has to make it fail
 	$(PYTEST) -m drills tests/drills
 
-test-all: test test-slow test-drills ## every test; with HYPOTHESIS_PROFILE=default on random fabrics that are new each time
+test-all: test test-slow test-drills test-compose ## every test; with HYPOTHESIS_PROFILE=default on random fabrics that are new each time
 
 check: lint types ## what to run before a commit: lint, import rules, types and the fast tests, fastest first
 	$(PYTEST) -m "not slow" tests/contract tests/unit
