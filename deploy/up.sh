@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Brings the twin of docker-compose.yml up and waits until its fabric time goes on. Profiles: COMPOSE_PROFILES.
 set -eu
+cd "$(dirname "$0")/.."
 patience_s=${PATIENCE_S:-300}
 # docker-compose reads .env by itself; what the environment says goes before it, there as here.
 secrets=${SECRETS:-$(sed -n 's/^SECRETS=//p' .env)}
