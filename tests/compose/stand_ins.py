@@ -16,11 +16,13 @@ import docker
 from docker.errors import APIError, ContainerError, DockerException, ImageNotFound
 
 from compose.engine import Engine, skip_loudly
+from integration.patience import PATIENCE_S
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 KEPT = REPOSITORY / "build" / "compose"
 """Where the root of the stand-ins is kept: to make it takes a minute."""
 MIRROR = "http://deb.debian.org/debian"
+INDEX = ("pypi.org", 443)
 PACKAGES = ("ca-certificates", "python3", "python3-venv", "redis-server", "wget")
 COPIED = {"prometheus": "prometheus", "prometheus-alertmanager": "alertmanager"}
 """Programs that stand alone and come with hundreds of megabytes of packages: this machine's are taken."""
@@ -84,10 +86,16 @@ def _import(client: docker.DockerClient, root: Path) -> str:
 
 
 def _check_that_it_runs(client: docker.DockerClient, image: str) -> None:
-    try:
-        client.containers.run(image, ["true"], remove=True)
-    except (APIError, ContainerError) as error:
-        skip_loudly(f"the engine runs, but no container does: {error}")
+    """Skips where containers do not run, or cannot reach what an image is built from."""
+    connect = f"import socket; socket.create_connection({INDEX}, {PATIENCE_S})"
+    for command, what in (
+        (["true"], "no container does"),
+        (["python3", "-c", connect], "a container reaches no package index"),
+    ):
+        try:
+            client.containers.run(image, command, remove=True)
+        except (APIError, ContainerError) as error:
+            skip_loudly(f"the engine runs, but {what}: {error}")
 
 
 def _root() -> Path:
