@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 from congestion import congestion
-from drills import drills
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from jobs import jobs
 from overview import overview
 from port import port
 from subnet import subnet
 from twin import twin
+
+from drills import drills
 
 FOLDER = Path(__file__).with_name("dashboards")
 DASHBOARDS = {
