@@ -50,6 +50,8 @@ def scenario_texts(draw: st.DrawFn) -> str:
         }
         for src, dst in draw(st.lists(pair, min_size=1, max_size=5))
     ]
+    for job in workload:
+        job["transport"] = draw(st.sampled_from(["rdma", "tcp"])) if job["sl"] == 0 else "rdma"
     workload.append(
         {"kind": "incast", "senders": "all", "receiver": "h0", "message": "64KiB", "count": 2, "sl": 3}
     )
