@@ -184,6 +184,16 @@ faults:
   - {{kind: pfc_storm, node: h5, at: 10us, duration: 90us}}
   - {{kind: slow_receiver, node: h10, rate: 50Gb/s, at: 20us, duration: 80us}}
 """,
+    "roce-hpcc": f"""
+duration: 100us
+fabric: {{technology: roce, topology: {_TWO_LEVELS}, switch_model: {{base: spectrum4, shared_buffer: 2MB}}}}
+routing: {{engine: ecmp, spraying: true}}
+congestion_control: {{algorithm: hpcc}}
+qos: {{lossless_priorities: [3], weights: {{0: 1, 3: 3}}}}
+workload:
+  - {{kind: incast, senders: [h1, h2, h5, h6, h9, h13], receiver: h0, message: 64KiB, count: forever}}
+  - {{kind: permutation, pattern: shift, shift: 5, message: 64KiB, count: forever, sl: 0, transport: tcp}}
+""",
     "roce-deadlock": f"""
 duration: 20ms
 fabric:

@@ -47,14 +47,32 @@ workload:
 faults:
   - {{kind: link_flap, link: [leaf1/3, spine0/2], at: 40us, down: 60us, up: 100us, count: 100}}
 """
+ROCE_SCENARIO = """
+version: 1
+name: hurt
+duration: 10s
+fabric:
+  technology: roce
+  topology: {{generator: fat_tree, levels: 2, leaves: 2, hosts_per_leaf: 2, spines: 2}}
+  switch_model: {{base: spectrum4, shared_buffer: 1MB}}
+  hca_model: {{base: connectx7_roce, loss_recovery: selective_repeat, ack_timeout: 50us}}
+routing: {{engine: ecmp, bfd_interval: 5us, bgp_update: 3us}}
+congestion_control: {{algorithm: dcqcn, profile: hpcc}}
+workload:
+  - {workload}
+faults:
+  - {{kind: link_flap, link: [leaf1/3, spine0/2], at: 40us, down: 60us, up: 100us, count: 100}}
+"""
 INCAST = "{kind: incast, name: pull, senders: [h1, h2], receiver: h0, message: 64KiB, count: forever}"
 
 
 @contextmanager
-def _twin(folder: Path, workload: str = INCAST, **environment: str) -> Iterator[LiveTwin]:
+def _twin(
+    folder: Path, workload: str = INCAST, scenario: str = SCENARIO, **environment: str
+) -> Iterator[LiveTwin]:
     """A twin with settings of its own."""
     path = folder / "scenario.yaml"
-    path.write_text(SCENARIO.format(workload=workload))
+    path.write_text(scenario.format(workload=workload))
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(f"FABRICTWIN_{name.upper()}", value)
@@ -102,9 +120,15 @@ def _expect_undisturbed(twin: LiveTwin, folder: Path) -> None:
     assert result["events"] == expected["events"]
 
 
-def test_every_kind_of_service_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    processes = ("hca0", "switch0", "cc", "sm0", "sm1")
-    with _twin(tmp_path, checkpoint="0.1") as twin:
+@pytest.mark.parametrize(
+    ("scenario", "processes"),
+    [(SCENARIO, ("hca0", "switch0", "cc", "sm0", "sm1")), (ROCE_SCENARIO, ("hca0", "switch0", "sm0"))],
+    ids=["infiniband", "roce"],
+)
+def test_every_kind_of_service_that_is_killed_goes_on_where_it_was(
+    scenario: str, processes: tuple[str, ...], tmp_path: Path
+) -> None:
+    with _twin(tmp_path, scenario=scenario, checkpoint="0.1") as twin:
         for process in processes:
             _go_on(twin, by_us=200)
             wait_until(lambda process=process: _has_checkpoint(twin, process), twin.status)
