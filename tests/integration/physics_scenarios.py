@@ -175,13 +175,15 @@ fabric:
     pfc_watchdog: {{poll: 15us, detection: 30us, restoration: 30us}}
   hca_model: {{base: connectx7_roce, loss_recovery: selective_repeat, ack_timeout: 60us}}
 routing: {{engine: ecmp, bfd_interval: 5us, bgp_update: 3us}}
+congestion_control: {{algorithm: hpcc, profile: paper, base_rtt: 4us}}
 qos: {{lossless_priorities: [3], strict: [6], weights: {{0: 1, 3: 3}}}}
 workload:
   - {{kind: permutation, pattern: shift, shift: 4, message: 32KiB, count: forever}}
-  - {{kind: uniform_random, load: 0.2, message: 10KB, sl: 0}}
+  - {{kind: uniform_random, load: 0.2, message: 10KB, sl: 0, transport: tcp}}
 faults:
   - {{kind: link_down, link: [leaf0/5, spine0/1], at: 20us, duration: 60us}}
   - {{kind: pfc_storm, node: h5, at: 10us, duration: 90us}}
+  - {{kind: dead_host, node: h7, at: 40us, duration: 40us, flooding: true}}
   - {{kind: slow_receiver, node: h10, rate: 50Gb/s, at: 20us, duration: 80us}}
 """,
     "roce-hpcc": f"""
