@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import Popen
@@ -156,3 +158,19 @@ def test_same_drill_gives_the_same_digest(place: Machine, tmp_path: Path) -> Non
     ]
     first, second = ([journal["determinism"], journal["findings"]] for journal in journals)
     assert first == second
+
+
+def test_chaos_toolkit_runs_an_exported_drill(place: Machine, tmp_path: Path) -> None:
+    place.do("up", SCENARIO)
+    experiment, journal = tmp_path / "experiment.json", tmp_path / "journal.json"
+    place.do("drill", "export", _drill(tmp_path, "500us"), "-o", experiment)
+    chaos = Path(sys.executable).with_name("chaos")
+    command = [chaos, "--no-version-check", "run", f"--journal-path={journal}", experiment]
+    environment = place.environment | {"FABRICTWIN_DIRECTOR": _director(place)}
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    told = json.loads(journal.read_text())
+    assert (told["status"], told["deviated"]) == ("completed", False)
+    (fault,) = _faults(place)
+    assert (fault["owner"], fault["state"]) == ("chaostoolkit", "cleared")
+    place.do("down")

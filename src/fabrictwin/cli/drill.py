@@ -23,7 +23,7 @@ from fabrictwin.drills.load import load_drill
 from fabrictwin.drills.page import report_page
 from fabrictwin.drills.runs import read_journal, runs_root
 from fabrictwin.drills.variant import make_negative
-from fabrictwin.errors import InputError
+from fabrictwin.errors import InputError, Problem
 
 app = typer.Typer(help="Drills: faults with a verdict.", no_args_is_help=True)
 
@@ -184,3 +184,29 @@ def report(
     if json != STANDARD_OUTPUT:
         print_journal(output(), journal)
     _write([journal], json, html, junit)
+
+
+@app.command("export")
+def export(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A drill, by name or file.")],
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="What to write: chaostoolkit.")
+    ] = "chaostoolkit",
+    drills: DrillsFolder = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="File; default: standard output."),
+    ] = None,
+) -> None:
+    """Writes a drill for another tool.
+
+    Example: fabrictwin drill export link-flap -o link-flap.json
+    """
+    # Only this command needs it.
+    from fabrictwin.drills.export import FORMATS
+
+    if form not in FORMATS:
+        raise InputError([Problem(f"expected one of {', '.join(FORMATS)}, got {form!r}", field="--format")])
+    check_writable([out])
+    exported = FORMATS[form](load_drill(find_drill(drills or drills_folder(), name)))
+    write_json(exported, STANDARD_OUTPUT if out is None else str(out))

@@ -195,6 +195,11 @@ class Twin:
         request = pb.HandOverSubnetRequest(to=to, by=by)
         return int(_ask(lambda: self._director.HandOverSubnet(request, timeout=ANSWER_S)).at_ps)
 
+    def scenario(self) -> str:
+        """The scenario that it runs, as YAML."""
+        request = pb.GetScenarioRequest()
+        return str(_ask(lambda: self._director.GetScenario(request, timeout=ANSWER_S)).scenario)
+
     def command_log(self) -> str:
         """What was done to it, as ``simulate --commands`` reads it."""
         chunks = _ask(lambda: list(self._director.CommandLog(pb.CommandLogRequest(), timeout=ANSWER_S)))
