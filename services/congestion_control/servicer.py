@@ -11,6 +11,8 @@ import numpy as np
 from fabrictwin.api.v1 import congestion_control_pb2 as pb
 from fabrictwin.api.v1.congestion_control_pb2_grpc import CongestionControlServicer as Base
 from fabrictwin.model.congestion import ALGORITHMS
+from fabrictwin.model.fabric import Technology
+from fabrictwin.runtime.failures import StateError
 from fabrictwin.runtime.reading import cut_page
 from fabrictwin.runtime.shard_service import ShardView
 
@@ -45,6 +47,10 @@ class CongestionControlServicer(Base):
         """What holds flows back now."""
         shard = self._shard
         control = shard.plan.scenario.congestion_control
+        if shard.plan.scenario.fabric.technology is Technology.ROCE:
+            raise StateError(
+                f"{control.algorithm} runs in the adapters: ask hca_endpoint for the rates of its queue pairs"
+            )
         with shard.hold() as at_ps:
             entities = shard.state.cc.copy()
         if control.algorithm == "none":

@@ -60,8 +60,9 @@ class HcaEndpointServicer(Base):
             requesters = shard.state.requester[rows]
             entities = np.minimum(requesters.cc, len(shard.state.cc) - 1)
             cctis = shard.state.cc.applied[entities]
+            rates = shard.state.rate.rate_bps[np.minimum(rows, len(shard.state.rate) - 1)]
         messages = [
-            _describe_queue_pair(shard, flow, qp, requesters[index], int(cctis[index]))
+            _describe_queue_pair(shard, flow, qp, requesters[index], int(cctis[index]), int(rates[index]))
             for index, (flow, qp) in enumerate(shown)
         ]
         return pb.ListQueuePairsResponse(at_ps=at_ps, queue_pairs=messages, next_page=token)
@@ -99,7 +100,9 @@ def _describe_hca(shard: ShardView, index: int, port: Any) -> pb.Hca:
     )
 
 
-def _describe_queue_pair(shard: ShardView, flow: int, qp: int, record: Any, ccti: int) -> pb.QueuePair:
+def _describe_queue_pair(
+    shard: ShardView, flow: int, qp: int, record: Any, ccti: int, rate_bps: int
+) -> pb.QueuePair:
     work = shard.plan.flows[flow][1]
     nodes = shard.plan.scenario.fabric.nodes
     return pb.QueuePair(
@@ -117,6 +120,7 @@ def _describe_queue_pair(shard: ShardView, flow: int, qp: int, record: Any, ccti
         failed=int(record.failed),
         retransmitted_packets=int(record.retransmitted),
         ccti=ccti,
+        rate_bps=rate_bps,
     )
 
 

@@ -216,6 +216,7 @@ class QueuePair(_message.Message):
     FAILED_FIELD_NUMBER: _builtins.int
     RETRANSMITTED_PACKETS_FIELD_NUMBER: _builtins.int
     CCTI_FIELD_NUMBER: _builtins.int
+    RATE_BPS_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Its number in the twin."""
     flow: _builtins.str
@@ -243,7 +244,9 @@ class QueuePair(_message.Message):
     retransmitted_packets: _builtins.int
     """Packets sent again."""
     ccti: _builtins.int
-    """Congestion control table index (CCTI) in use."""
+    """Congestion control table index (CCTI) in use; InfiniBand."""
+    rate_bps: _builtins.int
+    """Rate that congestion control allows, bit/s; RoCE, where the adapter holds it. 0 on InfiniBand."""
     def __init__(
         self,
         *,
@@ -261,10 +264,11 @@ class QueuePair(_message.Message):
         failed: _builtins.int = ...,
         retransmitted_packets: _builtins.int = ...,
         ccti: _builtins.int = ...,
+        rate_bps: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ccti", b"ccti", "completed", b"completed", "destination", b"destination", "failed", b"failed", "flow", b"flow", "next_psn", b"next_psn", "number", b"number", "posted", b"posted", "retransmitted_packets", b"retransmitted_packets", "sl", b"sl", "source", b"source", "state", b"state", "unacknowledged_psn", b"unacknowledged_psn", "vl", b"vl"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ccti", b"ccti", "completed", b"completed", "destination", b"destination", "failed", b"failed", "flow", b"flow", "next_psn", b"next_psn", "number", b"number", "posted", b"posted", "rate_bps", b"rate_bps", "retransmitted_packets", b"retransmitted_packets", "sl", b"sl", "source", b"source", "state", b"state", "unacknowledged_psn", b"unacknowledged_psn", "vl", b"vl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
