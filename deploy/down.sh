@@ -8,4 +8,7 @@ secrets=${SECRETS:-$(sed -n 's/^SECRETS=//p' .env)}
 . deploy/compose.sh
 
 COMPOSE_PROFILES=observability,drills compose down --volumes --remove-orphans
-rm -rf "$secrets"
+if [ -d "$secrets" ]; then
+    rm -f "$secrets/redis_url" "$secrets/redis_users" "$secrets/grafana_password"
+    rmdir "$secrets"
+fi
