@@ -45,7 +45,7 @@ def oracle_of(rules: Timely) -> TimelyOracle:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(RTTS_US, st.sampled_from(["profile: paper", "profile: hpcc"]), st.booleans())
 def test_rate_after_any_round_trip_times_equals_the_oracle(
     rtts_us: list[int], profile: str, gentle: bool
