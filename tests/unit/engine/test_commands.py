@@ -132,3 +132,40 @@ def test_fault_of_a_subnet_manager_that_is_called_off_does_not_begin(
     for partition in (split_evenly(scenario.fabric, 1), split_by_kind(scenario.fabric, 1, 1)):
         events = _run(scenario, partition, commands)["events"]
         assert any(event["kind"] == "sm_state" for event in events) is not cleared
+
+
+ROCE = """
+version: 1
+name: commanded-roce
+seed: 3
+duration: 100us
+fabric:
+  technology: roce
+  topology: {generator: fat_tree, levels: 2, leaves: 2, hosts_per_leaf: 2, spines: 2}
+  switch_model: {base: spectrum4, shared_buffer: 2MB, ecn: {kmin: 20KB, kmax: 80KB, pmax: 0.3}}
+  hca_model: {base: connectx7_roce, ack_timeout: 60us}
+  link: {rate: 100Gb/s, length: 10m}
+  mtu: 1024
+congestion_control: {algorithm: ALGORITHM}
+workload:
+  - {kind: incast, senders: [h1, h2], receiver: h0, message: 64KiB, count: forever}
+"""
+ROCE_LOG: tuple[dict[str, Any], ...] = (
+    {"at_ns": 10_000, "do": "workload.start", "name": "tcp", "workload": {"kind": "stream", "src": "h3",
+     "dst": "h0", "message": "32KiB", "count": 8, "sl": 0, "transport": "tcp"}},
+    {"at_ns": 20_000, "do": "workload.start", "name": "extra", "workload": {"kind": "stream", "src": "h0",
+     "dst": "h3", "message": "64KiB", "count": 3}},
+    {"at_ns": 50_000, "do": "fault.inject", "id": "dead", "fault": {"kind": "dead_host", "node": "h1",
+     "flooding": True, "duration": "20us"}},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", ["dcqcn", "timely", "hpcc"])
+def test_workload_that_is_started_on_roce_delivers_the_same_however_split(algorithm: str) -> None:
+    scenario = parse_scenario(ROCE.replace("ALGORITHM", algorithm))
+    commands = tuple(parse_command(fields) for fields in ROCE_LOG)
+    whole = _run(scenario, split_evenly(scenario.fabric, 1), commands)
+    messages = {flow["name"]: flow["messages"] for flow in whole["flows"]}
+    assert messages["tcp"] == 8
+    assert messages["extra"] == 3
+    assert _run(scenario, split_by_kind(scenario.fabric, 2, 2), commands)["digest"] == whole["digest"]
