@@ -13,6 +13,12 @@ PROFILES ?= observability
 # The tests of a file share what is costly to start, so that they stay together.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
+MODE ?= local
+DRILLS_local = $(BIN)/fabrictwin drill run --all
+DRILLS_compose = . ./.env && $(BIN)/fabrictwin drill run --all --drills deploy/drills/composed --containers \
+	--director 127.0.0.1:$$DIRECTOR_PORT --prometheus http://127.0.0.1:$$PROMETHEUS_PORT \
+	--alertmanager http://127.0.0.1:$$ALERTMANAGER_PORT
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down drills test test-slow test-compose test-drills test-all check lint types bench protos check-protos clean
 
@@ -37,8 +43,8 @@ up: ## bring a twin up in containers, with Prometheus, Alertmanager and Grafana;
 down: ## end it; nothing is left but its image
 	@sh deploy/down.sh
 
-drills: $(STAMP) ## run every drill on a twin of its own, and print a scoreboard
-	$(BIN)/fabrictwin drill run --all
+drills: $(STAMP) ## run every drill and print a scoreboard; MODE=compose: on the twin of `make up`
+	@$(DRILLS_$(MODE))
 
 test: $(STAMP) ## every test but the slow ones, on two cores (up to ten minutes)
 	$(PYTEST) -m "not slow and not compose and not drills"

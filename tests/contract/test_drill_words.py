@@ -14,7 +14,8 @@ from fabrictwin.engine.codes import LogKind
 from fabrictwin.subnet.outbox import EventKind
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-DRILLS = drill_files(REPOSITORY / "deploy" / "drills")
+FOLDER = REPOSITORY / "deploy" / "drills"
+DRILLS = drill_files(FOLDER)
 
 
 def test_events_of_drills_are_those_of_the_fabric_and_its_managers() -> None:
@@ -31,9 +32,21 @@ def test_every_drill_has_a_negative_and_a_page_of_its_title() -> None:
         assert all(f"`{negative.name}`" in page for negative in drill.negatives), name
 
 
+def test_drills_of_the_composed_twin_are_on_one_page() -> None:
+    page = (REPOSITORY / "docs" / "drills" / "composed.md").read_text()
+    for name, path in drill_files(FOLDER / "composed").items():
+        drill = load_drill(path)
+        assert f"`{name}`" in page
+        assert all(f"`{expected.alert}`" in page for expected in drill.expect.alerts)
+        assert drill.scenario.name == "composed"
+        assert drill.negatives
+
+
 def test_alerts_that_drills_expect_are_in_the_rules() -> None:
     rules = (REPOSITORY / "deploy" / "prometheus" / "rules" / "alerts.yml").read_text()
-    for path in DRILLS.values():
+    for path in FOLDER.rglob("*.yaml"):
+        if path.parent.name == "scenarios":
+            continue
         for expected in load_drill(path).expect.alerts:
             assert f"alert: {expected.alert}\n" in rules, path
 

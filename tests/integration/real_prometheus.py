@@ -38,10 +38,13 @@ class Prometheus:
 
     Args:
         url: Where it answers.
+
+    Attributes:
+        url: The same.
     """
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self.url = url
 
     def query(self, expression: str, at_s: float | None = None) -> list[Sample]:
         """An instant query, now or at a wall time; fails on PromQL that does not parse."""
@@ -74,7 +77,7 @@ class Prometheus:
         return [rule for group in groups for rule in group["rules"]]
 
     def _get(self, path: str, parameters: dict[str, str]) -> dict[str, Any]:
-        url = f"{self._url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         try:
             with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                 return dict(json.load(answer))

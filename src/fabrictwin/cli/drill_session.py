@@ -68,6 +68,8 @@ class Session:
         problems = []
         if self.alertmanager and not self.prometheus:
             problems.append(Problem("'--alertmanager' wants '--prometheus' too", field="--alertmanager"))
+        if self.prometheus and self.director is None:
+            problems.append(Problem("'--prometheus' watches the twin of '--director'", field="--prometheus"))
         if self.has_containers and self.director is None:
             problems.append(Problem("'--containers' wants '--director' too", field="--containers"))
         able = self._able()

@@ -137,6 +137,7 @@ class Course:
         fault_wall_s: Wall time at which it was acknowledged.
         rollback_ps: Fabric time of the last rollback; -1: there was none.
         recovered_ps: Fabric time at which the hypothesis held again; -1: it did not.
+        watch_ps: Fabric time of the beginning and the end of the watch for alerts; (0, 0): there was none.
         alerts: Every alert.
         monitored: Whether there was a Prometheus to ask.
         invariants: What has to hold whatever happens.
@@ -155,6 +156,7 @@ class Course:
     fault_wall_s: float = 0.0
     rollback_ps: int = -1
     recovered_ps: int = -1
+    watch_ps: tuple[int, int] = (0, 0)
     alerts: list[AlertRecord] = field(default_factory=list)
     monitored: bool = False
     invariants: list[Invariant] = field(default_factory=list)

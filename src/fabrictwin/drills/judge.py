@@ -162,9 +162,15 @@ def _judge_sign(part: str, sign: Sign, verdict: Verdict, course: Course) -> Find
         return Finding(
             part, sign.name, False, f"never seen; {limit} of {behind}{_last(sign, course)}", verdict
         )
-    after_ps = seen_ps - from_ps
+    after_ps = seen_ps - from_ps - _watched(from_ps, seen_ps, course)
     text = f"{show_time(after_ps)} after {behind}, {limit}"
     return Finding(part, sign.name, after_ps <= sign.within_ps, text, verdict, after_ps)
+
+
+def _watched(from_ps: int, seen_ps: int, course: Course) -> int:
+    """Fabric time between two that went by only because alerts were waited for."""
+    begin_ps, end_ps = course.watch_ps
+    return end_ps - begin_ps if from_ps <= begin_ps and end_ps < seen_ps else 0
 
 
 def _last(sign: Sign, course: Course) -> str:

@@ -34,7 +34,7 @@ class DrillKeys(Spec):
         int | None, Field(ge=0, lt=2**63, description="seed of the scenario; default: its own")
     ] = None
     lease: Annotated[TimePs, Field(gt=0, description="fabric time after which a fault ends by itself")] = (
-        50 * PS_PER_MS
+        200 * PS_PER_MS
     )
     warm_up: Annotated[TimePs, Field(gt=0, description="fabric time before the baseline")] = 500 * PS_PER_US
     every: Annotated[TimePs, Field(ge=PS_PER_US, description="time between two looks at the twin")] = (

@@ -60,8 +60,6 @@ class Runner:
             self._measure_baseline()
             if not course.invalid:
                 self._perform_method()
-            if not course.invalid:
-                self._watch_alerts()
         except StoppedByUserError as stop:
             course.aborted = str(stop)
         except FabricTwinError as error:
@@ -189,6 +187,8 @@ class Runner:
                 self.course.invalid.append(f"{activity.name} could not be done: {record.error}")
                 return
             self._advance(activity.after_ps)
+            if self.course.fault_ps >= 0 and not self.course.alerts:
+                self._watch_alerts()
         for record in self.course.records:
             if record.fault and not record.confirmed:
                 self.course.invalid.append(f"the director never listed {record.fault} as active")
@@ -225,15 +225,17 @@ class Runner:
 
     def _watch_alerts(self) -> None:
         """Lets the twin go on with its fault until the alerts have fired that are expected."""
-        if self._monitor is None or not self._drill.expect.alerts or self.course.fault_ps < 0:
+        if self._monitor is None or not self._drill.expect.alerts:
             return
         self._phase = WATCH
+        begin_ps = self._looks[-1].at_ps
         self._twin.resume()
         try:
             watch_alerts(self._monitor, self._drill.expect.alerts, self.course, self._twin.sleep, self._show)
         finally:
             self._twin.pause()
-        self._look()
+        self.course.watch_ps = begin_ps, self._look().at_ps
+        self._phase = METHOD
 
     def _roll_back(self) -> None:
         """Does every rollback, also behind one that fails, and ends what no rollback has ended.
