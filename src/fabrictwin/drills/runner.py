@@ -186,12 +186,21 @@ class Runner:
             if activity.is_action and not record.ok:
                 self.course.invalid.append(f"{activity.name} could not be done: {record.error}")
                 return
-            self._advance(activity.after_ps)
+            self._advance(self._until_in_effect(record) + activity.after_ps)
             if self.course.fault_ps >= 0 and not self.course.alerts:
                 self._watch_alerts()
         for record in self.course.records:
             if record.fault and not record.confirmed:
                 self.course.invalid.append(f"the director never listed {record.fault} as active")
+
+    def _until_in_effect(self, record: Record) -> int:
+        """Time until an action takes effect, where that is not next to nothing: a pause begins behind it.
+
+        A twin looks around the less often the longer it has been running.
+        """
+        ahead_ps = record.at_ps - self._looks[-1].at_ps
+        is_far = self._drill.clock is Clock.FABRIC and 2 * ahead_ps > self._drill.every_ps
+        return ahead_ps if is_far else 0
 
     def _perform(self, activity: Activity, part: str) -> Record:
         now_ps = self._looks[-1].at_ps if self._looks else int(self._twin.status().fabric_time_ps)
