@@ -96,6 +96,17 @@ class ComposedTwin:
         wait_until(lambda: self.status().fabric_time_ps > before_ps, self.status)
 
 
+@contextmanager
+def injected(twin: ComposedTwin, kind: str, *arguments: str) -> Iterator[None]:
+    """Injects a fault, and clears it behind the block."""
+    name = f"composed-{kind}"
+    twin.fabrictwin("fault", "inject", kind, *arguments, "--duration", "10s", "--name", name)
+    try:
+        yield
+    finally:
+        twin.fabrictwin("fault", "clear", name)
+
+
 def run(command: list[str], environment: Mapping[str, str]) -> str:
     """Runs a command in the repository; what it says is in the error if it fails."""
     done = subprocess.run(
