@@ -24,7 +24,7 @@ from fabrictwin.cli.connection import open_director
 from integration.patience import PATIENCE_S, wait_until
 from integration.real_prometheus import Prometheus
 
-PROJECT = "fabrictwin-test"
+PROJECT = f"fabrictwin-test-{os.getpid()}"
 BUILD_S = 1800.0
 OBSERVERS = ("prometheus", "alertmanager")
 """Grafana is in no Debian: its files are checked by other tests."""
@@ -168,6 +168,7 @@ def _wait_until_healthy(twin: ComposedTwin, name: str) -> None:
 def _environment(engine: Engine, secrets: Path) -> dict[str, str]:
     environment = os.environ | {
         "DOCKER_HOST": engine.host,
+        **_socket(engine.host),
         "COMPOSE_PROJECT_NAME": PROJECT,
         "SECRETS": str(secrets),
         "PYTHONPATH": os.pathsep.join(str(REPOSITORY / name) for name in ("src", ".")),
@@ -178,6 +179,12 @@ def _environment(engine: Engine, secrets: Path) -> dict[str, str]:
         shutil.copy(CERTIFICATES, target)
         environment["CA_CERTIFICATES"] = str(target.relative_to(REPOSITORY))
     return environment | dict(zip(_PORTS, map(str, _free_ports(len(_PORTS))), strict=True))
+
+
+def _socket(host: str) -> dict[str, str]:
+    """What the drills' container needs to reach the engine, if it is one of this machine."""
+    path = Path(host.removeprefix("unix://"))
+    return {"DOCKER_SOCKET": str(path), "DOCKER_GROUP": str(path.stat().st_gid)} if path.is_socket() else {}
 
 
 def _free_ports(count: int) -> list[int]:
