@@ -174,3 +174,14 @@ def test_chaos_toolkit_runs_an_exported_drill(place: Machine, tmp_path: Path) ->
     (fault,) = _faults(place)
     assert (fault["owner"], fault["state"]) == ("chaostoolkit", "cleared")
     place.do("down")
+
+
+def test_drill_by_the_wall_clock_lets_the_twin_run_meanwhile(place: Machine, tmp_path: Path) -> None:
+    path = _drill(tmp_path, "1s")
+    text = path.read_text().replace("recovery: 2ms", "recovery: 500ms").replace("lease: 3ms", "lease: 10s")
+    path.write_text(text + "  budget: 10s\n" + "clock: wall\nevery: 250ms\n")
+    journal = json.loads(place.do("drill", "run", path, "--json", "-"))
+    assert journal["verdict"] == "PASS"
+    assert journal["env"]["clock"] == "wall"
+    spans_ns = {sample["span_ns"] for sample in journal["samples"]}
+    assert len(spans_ns) > 3
