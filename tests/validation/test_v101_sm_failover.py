@@ -20,7 +20,7 @@ from validation.subnets import entered, times, watch
 PHASES = 10
 
 
-@pytest.mark.parametrize("timeout_s", [10, 5])
+@pytest.mark.parametrize("timeout_s", [pytest.param(10, marks=pytest.mark.slow), 5])
 def test_takeover_begins_five_to_six_polling_timeouts_after_the_death(timeout_s: int, measured: Note) -> None:
     delays = []
     for phase in range(PHASES):

@@ -338,13 +338,18 @@ def _send_fcps_of_vls(s: State, p: int, until_ps: int) -> None:
         _advertise(s, p, best_vl, best_start)
 
 
+@inline_kernel
+def flight_to(s: State, p: int) -> int:
+    """Picoseconds from an FCP's start at the other end of a port's cable to its use at the port."""
+    port = s.port[p]
+    return wire_time(FCP_BYTES, port.fs_per_byte) + s.port[port.peer].delay_ps
+
+
 @seldom_kernel
 def survives(s: State, p: int, arrival_ps: int) -> bool:
     """Whether an FCP that arrives at a port was not on the wire while the link was down."""
     more = s.port_more[p]
-    port = s.port[p]
-    flight_ps = wire_time(FCP_BYTES, port.fs_per_byte) + s.port[port.peer].delay_ps
-    return arrival_ps <= more.down_at_ps or arrival_ps - flight_ps >= more.up_at_ps
+    return arrival_ps <= more.down_at_ps or arrival_ps - flight_to(s, p) >= more.up_at_ps
 
 
 @inline_kernel

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabrictwin.engine.cbfc import (
+    flight_to,
     forget_due,
     forget_refresh,
     free_blocks,
@@ -67,7 +68,8 @@ def _link_down(s: State, p: int, now_ps: int) -> None:
         _flush_fifo(s, p, vl, now_ps)
         if port.voq0 >= 0 and vl < vls - 1:
             discard_waiting(s, p, vl, now_ps)
-        hear_fcps(s, p, index, NEVER - 1)
+        # Another shard may have said already what it sends once the link is up again.
+        hear_fcps(s, p, index, now_ps + flight_to(s, p))
         s.pv_input[index].flapped = 1
         if pv.blocked:
             unblock_sender(s, p, index, now_ps)
